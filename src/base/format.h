@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fathom::base {
+
+// Figures as people read them: "238.3 ms", "1,616", "31.6 %", "16 GB".
+std::string format_duration(double ns);
+std::string format_count(std::uint64_t count);
+std::string format_percent(double percent);
+std::string format_bytes(double bytes);
+
+// "1 event", "3 events".
+std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural);
+
+// Columns that UTF-8 text takes on a terminal; and the text cut to `columns`, ending in "…" if cut.
+// Control characters become spaces, so that no name can move the cursor.
+std::size_t display_width(std::string_view text);
+std::string fit(std::string_view text, std::size_t columns);
+
+}  // namespace fathom::base

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace fathom::trace {
+
+// A span before it has its place in the Trace.
+struct SpanRow {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::int64_t correlation = kNoCorrelation;
+  std::uint64_t source = kNoSource;
+  NameId name = 0;
+  TrackId track = 0;
+  SpanKind kind = SpanKind::other;
+};
+
+// What a reader gathers, in the order it finds it; `assemble` makes the Trace. A reader that works
+// in parallel has one of these a thread: names and tracks are numbered within the part.
+struct TracePart {
+  base::StringPool names;
+  std::vector<Track> tracks;
+  std::vector<SpanRow> spans;
+  std::vector<SpanBytes> bytes;  // `span` is the index into spans above
+  std::vector<Instant> instants;
+  std::vector<Counter> counters;
+  std::vector<MemoryEvent> memory;
+  std::vector<FlowPoint> flows;
+  Warnings warnings;
+
+  // The track of this kind, pid and tid (number or text); made when it is new.
+  TrackId track(TrackKind kind, std::int64_t pid, std::int64_t tid, std::string_view pid_text = {},
+                std::string_view tid_text = {});
+
+ private:
+  std::unordered_map<std::string, TrackId> track_ids_;
+};
+
+// Joins the parts: names and tracks become one, spans are sorted and get their parents. Uses up to
+// `threads` threads. The parts are consumed, and their memory is given back as the work goes on.
+Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned threads = 1);
+
+}  // namespace fathom::trace

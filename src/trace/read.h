@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "trace/trace.h"
+
+namespace fathom::trace {
+
+// Reads a trace of any format Fathom knows; the content tells which, not the name. What is damaged
+// is read as far as it goes, and `warnings` counts what was lost. Throws base::Error where there is
+// nothing to read: a missing or empty file, a directory, a format that is none of ours.
+Trace read_trace(const std::string& path);
+
+}  // namespace fathom::trace

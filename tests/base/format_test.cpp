@@ -1,0 +1,43 @@
+#include "base/format.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom::base {
+namespace {
+
+TEST(Format, DurationsPickTheirUnit) {
+  EXPECT_EQ(format_duration(0), "0 ns");
+  EXPECT_EQ(format_duration(28.93), "28.9 ns");
+  EXPECT_EQ(format_duration(147'400), "147.4 µs");
+  EXPECT_EQ(format_duration(238'300'000), "238.3 ms");
+  EXPECT_EQ(format_duration(999'990'000), "1.00 s");
+  EXPECT_EQ(format_duration(1'400'000'000), "1.40 s");
+}
+
+TEST(Format, CountsHaveThousandsSeparators) {
+  EXPECT_EQ(format_count(0), "0");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(1'048'576), "1,048,576");
+  EXPECT_EQ(format_plural(1, "event", "events"), "1 event");
+  EXPECT_EQ(format_plural(3112, "event", "events"), "3,112 events");
+}
+
+TEST(Format, BytesAreDecimal) {
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(16e9), "16 GB");
+  EXPECT_EQ(format_bytes(1.5e6), "1.5 MB");
+}
+
+TEST(Format, LongTextIsCutToTheColumns) {
+  EXPECT_EQ(fit("kernel", 6), "kernel");
+  EXPECT_EQ(fit("kernels", 6), "kerne…");
+  EXPECT_EQ(fit("µµµ", 2), "µ…");
+  EXPECT_EQ(display_width("µ…x"), 3U);
+}
+
+TEST(Format, ControlCharactersCannotReachTheTerminal) {
+  EXPECT_EQ(fit("a\x1b[2Jb\n", 20), "a [2Jb ");
+}
+
+}  // namespace
+}  // namespace fathom::base
