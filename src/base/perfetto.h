@@ -71,6 +71,8 @@ enum Field : std::uint32_t {
   kThread = 4,
   kParentUuid = 5,
   kCounter = 8,
+  kStaticName = 10,
+  kFathomTrack = 6970,  // ours; others skip it
 };
 }
 
@@ -79,7 +81,7 @@ enum Field : std::uint32_t { kPid = 1, kCmdline = 2, kName = 6 };
 }
 
 namespace thread {  // ThreadDescriptor
-enum Field : std::uint32_t { kPid = 1, kTid = 2, kName = 5 };
+enum Field : std::uint32_t { kPid = 1, kTid = 2, kName = 5, kReferenceTimestampUs = 6 };
 }
 
 namespace counter {  // CounterDescriptor
@@ -126,9 +128,11 @@ enum Field : std::uint32_t {
   kPhase = 2,
   kDurationUs = 3,
   kUnscopedId = 6,
+  kIdScope = 7,
   kBindId = 8,
   kLocalId = 10,
   kGlobalId = 11,
+  kBindToEnclosing = 12,
   kFlowDirection = 13,
   kPidOverride = 18,
   kTidOverride = 19,
@@ -150,6 +154,19 @@ enum Field : std::uint32_t {
   kDictEntries = 11,
   kArrayValues = 12,
   kStringIid = 17,
+};
+}
+
+namespace nested_value {  // DebugAnnotation.NestedValue, before dict_entries and array_values
+enum Field : std::uint32_t {
+  kType = 1,  // 1 dictionary, 2 array
+  kDictKeys = 2,
+  kDictValues = 3,
+  kArrayValues = 4,
+  kInt = 5,
+  kDouble = 6,  // fixed64
+  kBool = 7,
+  kString = 8,
 };
 }
 
@@ -178,6 +195,33 @@ enum Field : std::uint32_t {
   kDroppedScopes = 6,      // begun, counted in the statistics, not in the timeline
   kOperation = 7,          // message, repeated
   kDroppedActivities = 8,  // GPU activities lost
+  kTitle = 9,              // string
+  kRank = 10,
+  kWorldSize = 11,
+  kDevice = 12,      // message, repeated
+  kTimeShiftNs = 13,  // subtract from every time: a trace with times below 0 was moved up by it
+  kDroppedSpans = 14,
+  kBaseTimeNs = 15,  // add to a time, after the shift, to get Unix time
+};
+}
+
+namespace fathom_device {
+enum Field : std::uint32_t { kId = 1, kName = 2, kMemoryBytes = 3, kMultiprocessors = 4 };
+}
+
+// Exactly which track of a Trace the descriptor's track belongs to. Several may say the same: the
+// lanes that spans were laid out in because they overlap partly.
+namespace fathom_track {
+enum Field : std::uint32_t {
+  kKind = 1,  // trace::TrackKind
+  kPid = 2,
+  kTid = 3,
+  kPidText = 4,
+  kTidText = 5,
+  kProcessName = 6,
+  kThreadName = 7,
+  kDevice = 8,
+  kStream = 9,
 };
 }
 
