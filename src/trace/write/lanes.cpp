@@ -1,6 +1,5 @@
 #include "trace/write/lanes.h"
 
-#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -21,18 +20,18 @@ bool fits(OpenEnds& open, std::int64_t start_ns, std::int64_t end_ns) {
 class Layout {
  public:
   std::uint32_t place(std::int64_t start_ns, std::int64_t end_ns) {
-    const std::uint32_t lane = choose(start_ns, end_ns);
-    if (lanes_[lane].empty()) free_at_.push({end_ns, lane});
-    lanes_[lane].push_back(end_ns);
-    last_ = lane;
-    return lane;
+    if (start_ns == last_start_ns_ && end_ns == last_end_ns_) return last_;
+    last_ = choose(start_ns, end_ns);
+    last_start_ns_ = start_ns;
+    last_end_ns_ = end_ns;
+    if (lanes_[last_].empty()) free_at_.push({end_ns, last_});
+    lanes_[last_].push_back(end_ns);
+    return last_;
   }
 
  private:
   std::uint32_t choose(std::int64_t start_ns, std::int64_t end_ns) {
-    if (last_ != 0 && fits(lanes_[last_], start_ns, end_ns) && !lanes_[last_].empty()) return last_;
-    const auto tried = std::min<std::uint32_t>(kLanesTried, lanes_.size());
-    for (std::uint32_t lane = 0; lane < tried; ++lane) {
+    for (std::uint32_t lane = 0; lane < kLanesTried && lane < lanes_.size(); ++lane) {
       if (fits(lanes_[lane], start_ns, end_ns)) return lane;
     }
     while (!free_at_.empty() && free_at_.top().first <= start_ns) {
@@ -48,6 +47,8 @@ class Layout {
   std::vector<OpenEnds> lanes_ = std::vector<OpenEnds>(1);
   std::priority_queue<FreeAt, std::vector<FreeAt>, std::greater<>> free_at_;
   std::uint32_t last_ = 0;
+  std::int64_t last_start_ns_ = 0;
+  std::int64_t last_end_ns_ = -1;
 };
 
 }  // namespace
