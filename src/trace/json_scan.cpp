@@ -66,8 +66,8 @@ std::size_t escape_length(std::string_view text) {
 }  // namespace
 
 char JsonScanner::peek() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
-                                text_[at_] == '\r')) {
+  while (at_ < text_.size() &&
+         (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
     ++at_;
   }
   return at_ < text_.size() ? text_[at_] : '\0';
@@ -77,6 +77,14 @@ bool JsonScanner::take(char c) {
   if (peek() != c || at_ == text_.size()) return false;
   ++at_;
   return true;
+}
+
+bool JsonScanner::is_cut_off() {
+  if (peek() == '\0') return at_ == text_.size();
+  return std::all_of(text_.begin() + static_cast<std::ptrdiff_t>(at_), text_.end(), [](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '.' || c == '+';
+  });
 }
 
 std::optional<std::string_view> JsonScanner::string() {

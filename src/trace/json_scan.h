@@ -30,6 +30,8 @@ class JsonScanner {
   std::optional<std::string_view> key();
 
   std::size_t position() const { return at_; }
+  // Whether the text stops here: nothing is left, but perhaps the beginning of a word or number.
+  bool is_cut_off();
 
  private:
   bool scalar();
@@ -44,7 +46,8 @@ class JsonScanner {
 };
 
 // Calls `each(key, value)` for the members of a JSON object's text; key and value as written. False
-// where the text is not an object that is right to its end; members before the fault were handed out.
+// where the text is not an object that is right to its end; members before the fault were handed
+// out.
 template <typename Each>
 bool for_each_member(std::string_view object, JsonScanner::Mode mode, Each each) {
   JsonScanner scan(object, mode);

@@ -93,11 +93,10 @@ class Generator {
 
   // Spans within [start, end], nested, touching, equal, empty, and some that stick out.
   void add_nest(TrackId track, std::int64_t start, std::int64_t end, int depth) {
-    static constexpr std::array kKinds = {SpanKind::other,        SpanKind::scope,
-                                          SpanKind::cpu_op,       SpanKind::python,
-                                          SpanKind::annotation,   SpanKind::runtime_call,
-                                          SpanKind::sync,         SpanKind::overhead,
-                                          SpanKind::unfinished};
+    static constexpr std::array kKinds = {
+        SpanKind::other,  SpanKind::scope,      SpanKind::cpu_op,
+        SpanKind::python, SpanKind::annotation, SpanKind::runtime_call,
+        SpanKind::sync,   SpanKind::overhead,   SpanKind::unfinished};
     const auto kind = [&] { return kKinds[static_cast<std::size_t>(pick(0, kKinds.size() - 1))]; };
     add_span(track, kind(), start, end - start);
     if (chance(20)) add_span(track, kind(), start, end - start);

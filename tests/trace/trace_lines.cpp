@@ -35,9 +35,8 @@ std::vector<std::string> lines_of(const Trace& trace) {
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
     const Spans& spans = trace.spans;
     const Track& track = trace.tracks[spans.track[id]];
-    const std::string parent = spans.parent[id] == kNoSpan
-                                   ? "-"
-                                   : std::to_string(spans.parent[id] - track.first_span);
+    const std::string parent =
+        spans.parent[id] == kNoSpan ? "-" : std::to_string(spans.parent[id] - track.first_span);
     lines.push_back(fmt::format("{} span {:06} [{} +{}] {} '{}' correlation {} in {}",
                                 place_of(trace, spans.track[id]), id - track.first_span,
                                 spans.start_ns[id], spans.duration_ns[id], name_of(spans.kind[id]),
@@ -61,9 +60,8 @@ std::vector<std::string> lines_of(const Trace& trace) {
   for (const MemoryEvent& item : trace.memory) {
     lines.push_back(fmt::format(
         "{} memory {} {} at {} of {} {} on {} {}", place_of(trace, item.track), item.time_ns,
-        item.bytes, item.address ? std::to_string(*item.address) : "-",
-        known(item.total_allocated), known(item.total_reserved), static_cast<int>(item.device),
-        item.device_index));
+        item.bytes, item.address ? std::to_string(*item.address) : "-", known(item.total_allocated),
+        known(item.total_reserved), static_cast<int>(item.device), item.device_index));
   }
   for (const FlowPoint& item : trace.flows) {
     lines.push_back(fmt::format("{} flow {} {} '{}' {}", place_of(trace, item.track), item.id,

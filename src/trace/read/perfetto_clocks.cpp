@@ -94,8 +94,8 @@ void Clocks::add_edge(ClockKey from, ClockKey to, Point point) {
   if (edge == edges.end()) edge = edges.insert(edges.end(), {to, {}});
   // One that goes back in time would break the search for the last; one that says the same again
   // is not needed.
-  if (!edge->points.empty() && (edge->points.back().time_ns >= point.time_ns ||
-                                edge->points.back().delta == point.delta)) {
+  if (!edge->points.empty() &&
+      (edge->points.back().time_ns >= point.time_ns || edge->points.back().delta == point.delta)) {
     return;
   }
   edge->points.push_back(point);
@@ -108,8 +108,11 @@ Clocks::Step Clocks::find_step(ClockKey clock, std::uint64_t time_ns, int hops) 
   best.reaches_target = clock == target_;
   const auto known = edges_.find(clock);
   if (best.reaches_target || known == edges_.end()) return best;
-  for (const Edge& edge : known->second) {
-    if (hops == 0 && edge.to != target_) continue;
+  const std::vector<Edge>& edges = known->second;
+  const bool is_direct =
+      std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) { return edge.to == target_; });
+  for (const Edge& edge : edges) {
+    if ((is_direct || hops == 0) && edge.to != target_) continue;
     const auto after = std::upper_bound(
         edge.points.begin(), edge.points.end(), time_ns,
         [](std::uint64_t time, const Point& point) { return time < point.time_ns; });
@@ -120,8 +123,8 @@ Clocks::Step Clocks::find_step(ClockKey clock, std::uint64_t time_ns, int hops) 
     best = rest;
     best.delta += point.delta;
     // The bounds of the rest hold on its own clock.
-    best.from = std::max(before_all ? 0 : point.time_ns,
-                         rest.from == 0 ? 0 : rest.from - point.delta);
+    best.from =
+        std::max(before_all ? 0 : point.time_ns, rest.from == 0 ? 0 : rest.from - point.delta);
     best.until = std::min(after == edge.points.end() ? UINT64_MAX : after->time_ns,
                           rest.until == UINT64_MAX ? UINT64_MAX : rest.until - point.delta);
     if (best.reaches_target) break;

@@ -22,9 +22,10 @@ struct ClockReading {
 };
 
 // What the ClockSnapshots of a trace say, and the way from any clock to the trace's own: the
-// primary clock they name, else the steadiest of the first snapshot, else BOOTTIME. A time is converted by the last snapshot of its clock
-// that is not later than it. Where no snapshot leads to the trace's clock, any builtin clock it
-// leads to will do, so that sequences with clocks of their own still line up.
+// primary clock they name, else the steadiest of the first snapshot, else BOOTTIME. A time is
+// converted by the last snapshot of its clock that is not later than it. Where no snapshot leads to
+// the trace's clock, any builtin clock it leads to will do, so that sequences with clocks of their
+// own still line up.
 class Clocks {
  public:
   Clocks();

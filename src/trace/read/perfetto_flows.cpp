@@ -42,7 +42,9 @@ void PerfettoFlows::finish() {
     const bool is_last = i + 1 == points_.size() || points_[i + 1].id != point.id;
     const bool ends = !begins && (point.ends || is_last);
     part_.flows.push_back({point.id, point.time_ns, 0, point.track,
-                           begins ? FlowPhase::begin : ends ? FlowPhase::end : FlowPhase::step});
+                           begins ? FlowPhase::begin
+                           : ends ? FlowPhase::end
+                                  : FlowPhase::step});
     begins = is_last || point.ends;
   }
   points_ = {};

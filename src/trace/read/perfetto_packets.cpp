@@ -15,8 +15,9 @@ namespace {
 
 constexpr char kPacketTag = pf::trace::kPacket << 3 | 2;
 constexpr std::size_t kMaxLengthBytes = 5;
-// What must follow to believe that damage has ended: so many packets, none longer than this (a bound
-// on what is looked at again and again in a file made to be slow), that say when or whose they are.
+// What must follow to believe that damage has ended: so many packets, none longer than this (a
+// bound on what is looked at again and again in a file made to be slow), that say when or whose
+// they are.
 constexpr int kPacketsInARow = 3;
 constexpr std::size_t kMaxProbedBytes = 256;
 constexpr std::size_t kUnpackStep = 256 * 1024;
@@ -189,7 +190,7 @@ std::string unpack_zlib(std::string_view packed, bool& damaged) {
 std::string unpack_zstd(std::string_view packed, bool& damaged) {
   std::string out;
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
-                                                                        ZSTD_freeDStream);
+                                                                          ZSTD_freeDStream);
   ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, kInnerBits);
   ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
   std::size_t status = 1;

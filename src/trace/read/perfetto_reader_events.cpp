@@ -4,7 +4,8 @@
 #include "trace/read/perfetto_fields.h"
 #include "trace/read/perfetto_reader.h"
 
-// Events: slices, instants, counters, flows, and those of the JSON trace format in Perfetto's dress.
+// Events: slices, instants, counters, flows, and those of the JSON trace format in Perfetto's
+// dress.
 namespace fathom::trace {
 namespace pf = base::perfetto;
 namespace {
@@ -14,7 +15,7 @@ constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;  // differences still
 }  // namespace
 
 bool PerfettoReader::find_time(const PacketFields& packet, const EventFields& event,
-                       std::int64_t& time_ns) {
+                               std::int64_t& time_ns) {
   std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence_->default_clock;
   std::uint64_t time = packet.timestamp;
   if (event.delta_us || event.absolute_us) {
@@ -96,9 +97,9 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
       add_instant(packet.track_event, row);
       break;
     case pf::track_event::kCounter:
-      tracks_.add_counter_step(row.track, row.start_ns,
-                               event.is_double ? event.real_value
-                                               : static_cast<double>(event.int_value));
+      tracks_.add_counter_step(
+          row.track, row.start_ns,
+          event.is_double ? event.real_value : static_cast<double>(event.int_value));
       break;
     default:
       break;
@@ -188,7 +189,8 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
     if (id != IidTable::kMissing) row.name = id;
   }
   constexpr std::string_view kAsyncPhases = "benSTpF";
-  const bool is_async = legacy.phase != 0 && kAsyncPhases.find(legacy.phase) != std::string_view::npos;
+  const bool is_async =
+      legacy.phase != 0 && kAsyncPhases.find(legacy.phase) != std::string_view::npos;
   if (event.has_track) {
     row.track = tracks_.slot(event.track_uuid);
   } else if (!is_async && sequence_->has_default_track && !legacy.tid) {
@@ -231,8 +233,8 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
     case 't':
     case 'f':
       tracks_.mark_used(row.track);
-      part_.flows.push_back({legacy.id != 0 ? legacy.id : legacy.bind_id, row.start_ns,
-                             row.name, row.track,
+      part_.flows.push_back({legacy.id != 0 ? legacy.id : legacy.bind_id, row.start_ns, row.name,
+                             row.track,
                              legacy.phase == 's'   ? FlowPhase::begin
                              : legacy.phase == 't' ? FlowPhase::step
                                                    : FlowPhase::end});

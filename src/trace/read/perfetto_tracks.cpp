@@ -282,8 +282,7 @@ TrackId PerfettoTracks::resolve(SlotId slot) {
   }
   if (known != nullptr && known->tid) {
     id = part_.track(TrackKind::thread, pid, *known->tid);
-    part_.tracks[id].thread_name =
-        known->thread_name.empty() ? known->name : known->thread_name;
+    part_.tracks[id].thread_name = known->thread_name.empty() ? known->name : known->thread_name;
   } else {
     id = part_.track(TrackKind::async, pid, static_cast<std::int64_t>(slots_[slot].uuid));
     if (known != nullptr) part_.tracks[id].thread_name = known->name;

@@ -44,7 +44,8 @@ struct EntryFields {
   std::optional<std::int64_t> duration_ns;
 };
 
-// Seconds, with as many digits as there are; or whole nanoseconds, as no time in seconds is so large.
+// Seconds, with as many digits as there are; or whole nanoseconds, as no time in seconds is so
+// large.
 std::optional<std::int64_t> time_of(std::string_view value) {
   if (const auto whole = integer_of(value); whole && std::abs(*whole) >= kUnixTimesFrom) {
     return parse_scaled(value, 0);
@@ -110,8 +111,8 @@ Trace ProfileReader::read(std::shared_ptr<const void> owner) {
 }
 
 void ProfileReader::stop_at_fault() {
-  const bool is_over = scan_.peek() == '\0';
-  part_.warnings.add(is_over ? WarningKind::cut_off : WarningKind::bad_event, scan_.position());
+  part_.warnings.add(scan_.is_cut_off() ? WarningKind::cut_off : WarningKind::bad_event,
+                     scan_.position());
 }
 
 void ProfileReader::read_document() {
@@ -144,7 +145,7 @@ void ProfileReader::read_entries() {
       if (scan_.take(']')) return;
       if (scan_.take(',')) continue;
     }
-    if (scan_.peek() == '\0') return;  // the document will find that it is cut off
+    if (scan_.is_cut_off()) return;  // the document will find that it is cut off
     part_.warnings.add(WarningKind::bad_event, scan_.position());
     if (!find_next_entry()) return;
   }
@@ -200,9 +201,7 @@ void ProfileReader::add_span(const EntryFields& entry, std::uint64_t source) {
   std::int64_t& end = ends_[row.track];
   const std::int64_t duration = entry.duration_ns.value_or(0);
   // Without times of their own, entries follow each other.
-  row.start_ns = entry.start_ns ? *entry.start_ns
-                 : entry.end_ns ? *entry.end_ns - duration
-                                : end;
+  row.start_ns = entry.start_ns ? *entry.start_ns : entry.end_ns ? *entry.end_ns - duration : end;
   row.duration_ns = entry.start_ns && entry.end_ns ? *entry.end_ns - *entry.start_ns : duration;
   const std::int64_t room = (std::int64_t{1} << 62) - row.start_ns;
   if (row.duration_ns < 0 || row.duration_ns > room) {
@@ -260,8 +259,8 @@ void ProfileReader::add_operation(std::string operation, std::string_view text) 
   OperationSummary figures;
   figures.operation = std::move(operation);
   std::optional<double> mean_ns;
-  const bool is_object = for_each_member(
-      text, Mode::lenient, [&](std::string_view key, std::string_view value) {
+  const bool is_object =
+      for_each_member(text, Mode::lenient, [&](std::string_view key, std::string_view value) {
         if (is_unknown(value)) return;
         if (key == "operation" && is_string(value)) {
           figures.operation = unescape(inside_quotes(value));
@@ -273,8 +272,10 @@ void ProfileReader::add_operation(std::string operation, std::string_view text) 
         }
         if (!number) return;
         const double ns = *number * kNsPerMs;
-        if (key == "call_count" && *number >= 0) figures.calls = static_cast<std::uint64_t>(*number);
-        if (key == "error_count" && *number >= 0) figures.errors = static_cast<std::uint64_t>(*number);
+        if (key == "call_count" && *number >= 0)
+          figures.calls = static_cast<std::uint64_t>(*number);
+        if (key == "error_count" && *number >= 0)
+          figures.errors = static_cast<std::uint64_t>(*number);
         if (key == "total_time_ms") figures.total_ns = ns;
         if (key == "self_time_ms") figures.self_ns = ns;
         if (key == "avg_time_ms") mean_ns = ns;

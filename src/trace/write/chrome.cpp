@@ -257,9 +257,9 @@ void ChromeWriter::add_span_args(SpanId id, const Track& track) {
     remove_arg(args, "correlation");
     add_arg("correlation", fmt::format_int(trace_.spans.correlation[id]).c_str());
   }
-  const auto bytes = std::lower_bound(
-      trace_.bytes.begin(), trace_.bytes.end(), id,
-      [](const SpanBytes& item, SpanId wanted) { return item.span < wanted; });
+  const auto bytes =
+      std::lower_bound(trace_.bytes.begin(), trace_.bytes.end(), id,
+                       [](const SpanBytes& item, SpanId wanted) { return item.span < wanted; });
   if (bytes != trace_.bytes.end() && bytes->span == id) {
     remove_arg(args, "bytes");
     add_arg("bytes", fmt::format_int(bytes->bytes).c_str());

@@ -68,8 +68,13 @@ class Output::Zstd : public Packer {
 Output::Output(const std::string& path)
     : path_(path), temporary_(fmt::format("{}.{}.part", path, ::getpid())) {
   struct stat known = {};
-  if (::stat(path.c_str(), &known) == 0 && S_ISDIR(known.st_mode)) fail("is a directory");
-  file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (::stat(path.c_str(), &known) == 0) {
+    if (S_ISDIR(known.st_mode)) fail("it is a directory");
+    if (!S_ISREG(known.st_mode))
+      temporary_.clear();  // a pipe or device is written to, not replaced
+  }
+  const std::string& opened = temporary_.empty() ? path_ : temporary_;
+  file_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) fail(std::strerror(errno));
   if (path.ends_with(".gz")) packer_ = std::make_unique<Gzip>();
   if (path.ends_with(".zst")) packer_ = std::make_unique<Zstd>();
@@ -77,9 +82,8 @@ Output::Output(const std::string& path)
 }
 
 Output::~Output() {
-  if (file_ < 0) return;
-  ::close(file_);
-  ::unlink(temporary_.c_str());
+  if (file_ >= 0) ::close(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void Output::fail(const std::string& what) const {
@@ -109,11 +113,11 @@ void Output::finish() {
   if (packer_) packer_->pack({}, true, [this](std::string_view packed) { write_all(packed); });
   const int closed = ::close(file_);
   file_ = -1;
-  if (closed != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary_.c_str());
-    fail(std::strerror(error));
+  if (closed != 0) fail(std::strerror(errno));
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    fail(std::strerror(errno));
   }
+  temporary_.clear();
 }
 
 }  // namespace fathom::trace

@@ -34,7 +34,7 @@ class Output {
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // empty where the file is written in its place
   int file_ = -1;
   std::string buffer_;
   std::unique_ptr<Packer> packer_;

@@ -249,9 +249,9 @@ void PerfettoWriter::write_lane(std::uint64_t uuid, const std::vector<SpanId>& s
 
 void PerfettoWriter::write_begin(std::uint64_t uuid, SpanId id) {
   const Spans& spans = trace_.spans;
-  const auto bytes = std::lower_bound(
-      trace_.bytes.begin(), trace_.bytes.end(), id,
-      [](const SpanBytes& item, SpanId wanted) { return item.span < wanted; });
+  const auto bytes =
+      std::lower_bound(trace_.bytes.begin(), trace_.bytes.end(), id,
+                       [](const SpanBytes& item, SpanId wanted) { return item.span < wanted; });
   const bool has_bytes = bytes != trace_.bytes.end() && bytes->span == id;
   events_.begin(pf::track_event::kSliceBegin, uuid);
   events_.name(trace_.names.view(spans.name[id]));

@@ -198,7 +198,8 @@ void ProfileWriter::write_figures(const OperationSummary& figures) {
   write_ms("total_time_ms", figures.total_ns);
   write_ms("self_time_ms", figures.self_ns);
   if (figures.total_ns && figures.calls > 0) {
-    json_.key("avg_time_ms").value(*figures.total_ns / static_cast<double>(figures.calls) / kNsPerMs);
+    json_.key("avg_time_ms")
+        .value(*figures.total_ns / static_cast<double>(figures.calls) / kNsPerMs);
   }
   write_ms("min_time_ms", figures.min_ns);
   write_ms("max_time_ms", figures.max_ns);
