@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace fathom::base {
@@ -20,7 +19,10 @@ class QuantileSketch {
   double quantile(double q) const;
 
  private:
-  std::vector<std::uint64_t> buckets_;  // as long as the largest bucket in use
+  // Only the buckets from the smallest to the largest in use are kept: durations of one operation
+  // lie close together, and there may be many thousand operations.
+  std::vector<std::uint64_t> buckets_;
+  std::size_t first_ = 0;
   std::uint64_t count_ = 0;
 };
 

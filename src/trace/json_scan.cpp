@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/json_writer.h"
+#include "trace/read/chrome_text.h"
 
 namespace fathom::trace {
 namespace {
@@ -21,46 +22,18 @@ std::optional<unsigned> hex4(std::string_view text) {
   return code;
 }
 
-void append_utf8(std::string& out, unsigned code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3F));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
-
-// Appends what \uXXXX at the start of `text` stands for, both halves of a pair; returns its length,
-// 0 where it stands for nothing.
-std::size_t append_unicode_escape(std::string& out, std::string_view text) {
-  const auto high = hex4(text.substr(2));
-  if (!high) return 0;
-  if (*high < 0xD800 || *high > 0xDFFF) {
-    append_utf8(out, *high);
-    return 6;
-  }
-  if (*high > 0xDBFF || text.size() < 12 || text.substr(6, 2) != "\\u") return 0;
-  const auto low = hex4(text.substr(8));
-  if (!low || *low < 0xDC00 || *low > 0xDFFF) return 0;
-  append_utf8(out, 0x10000 + ((*high - 0xD800) << 10) + (*low - 0xDC00));
-  return 12;
-}
-
 // Length of the escape at the start of `text`; 0 where it is none. A surrogate without its other
 // half is none.
 std::size_t escape_length(std::string_view text) {
-  std::string ignored;
-  if (text[1] == 'u') return append_unicode_escape(ignored, text);
-  return std::string_view("\"\\/bfnrt").find(text[1]) == std::string_view::npos ? 0 : 2;
+  if (text[1] != 'u') {
+    return std::string_view("\"\\/bfnrt").find(text[1]) == std::string_view::npos ? 0 : 2;
+  }
+  const auto code = hex4(text.substr(2));
+  if (!code) return 0;
+  if (*code < 0xD800 || *code > 0xDFFF) return 6;
+  if (*code > 0xDBFF || text.substr(6, 2) != "\\u") return 0;
+  const auto low = hex4(text.substr(8));
+  return low && *low >= 0xDC00 && *low <= 0xDFFF ? 12 : 0;
 }
 
 }  // namespace
@@ -196,28 +169,9 @@ bool is_json(std::string_view text) {
   return scan.value().has_value() && scan.peek() == 0;
 }
 
-std::string unescape(std::string_view written) {
+std::string unescaped(std::string_view written) {
   std::string out;
-  out.reserve(written.size());
-  while (!written.empty()) {
-    const std::size_t plain = std::min(written.find('\\'), written.size());
-    out.append(written.substr(0, plain));
-    written.remove_prefix(plain);
-    if (written.size() < 2) break;
-    static constexpr std::string_view kLetters = "\"\\/bfnrt";
-    static constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-    std::size_t length = 2;
-    if (const auto at = kLetters.find(written[1]); at != std::string_view::npos) {
-      out += kMeanings[at];
-    } else if (written[1] == 'u') {
-      length = append_unicode_escape(out, written);
-    } else {
-      length = 0;
-    }
-    if (length == 0) out += written[0];
-    written.remove_prefix(length == 0 ? 1 : length);
-  }
-  out.append(written);
+  unescape(written, out);
   return out;
 }
 

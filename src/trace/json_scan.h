@@ -69,7 +69,7 @@ bool for_each_member(std::string_view object, JsonScanner::Mode mode, Each each)
 bool is_json(std::string_view text);
 
 // The text that stands between the quotes of a JSON string; escapes that are none stay as they are.
-std::string unescape(std::string_view written);
+std::string unescaped(std::string_view written);
 
 // The number a value's text is; nothing where it is something else.
 std::optional<double> real_of(std::string_view value);

@@ -3,7 +3,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/perfetto.h"
 #include "trace/read/perfetto_reader.h"
 
 namespace fathom::trace {
@@ -12,10 +11,6 @@ namespace {
 constexpr int kMaxPasses = 3;
 
 }  // namespace
-
-bool looks_like_perfetto(std::string_view bytes) {
-  return !bytes.empty() && bytes[0] == (base::perfetto::trace::kPacket << 3 | 2);
-}
 
 Trace read_perfetto(std::string_view bytes, std::shared_ptr<const void> owner) {
   Clocks clocks;

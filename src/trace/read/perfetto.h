@@ -12,7 +12,4 @@ namespace fathom::trace {
 // damaged is skipped and counted; the Trace is empty where there was nothing to read.
 Trace read_perfetto(std::string_view bytes, std::shared_ptr<const void> owner);
 
-// Whether the content begins as a Perfetto trace does.
-bool looks_like_perfetto(std::string_view bytes);
-
 }  // namespace fathom::trace

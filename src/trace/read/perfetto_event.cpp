@@ -1,8 +1,5 @@
 #include "trace/read/perfetto_event.h"
 
-#include <array>
-#include <utility>
-
 #include "base/perfetto.h"
 #include "trace/read/perfetto_fields.h"
 
@@ -146,28 +143,6 @@ Annotation read_annotation(std::string_view message, const Sequence& sequence,
     }
   }
   return annotation;
-}
-
-std::optional<SpanKind> kind_of_category(std::string_view category) {
-  if (const auto ours = span_kind_of(category)) return ours;
-  static constexpr std::array<std::pair<std::string_view, SpanKind>, 12> kOthers = {{
-      {"python_function", SpanKind::python},
-      {"user_annotation", SpanKind::annotation},
-      {"gpu_user_annotation", SpanKind::gpu_annotation},
-      {"cuda_runtime", SpanKind::runtime_call},
-      {"cuda_driver", SpanKind::runtime_call},
-      {"gpu_memcpy", SpanKind::copy},
-      {"gpu_memset", SpanKind::fill},
-      {"cuda_sync", SpanKind::sync},
-      {"opencl", SpanKind::runtime_call},
-      {"Operator", SpanKind::cpu_op},
-      {"Runtime", SpanKind::runtime_call},
-      {"Kernel", SpanKind::kernel},
-  }};
-  for (const auto& [name, kind] : kOthers) {
-    if (name == category) return kind;
-  }
-  return std::nullopt;
 }
 
 }  // namespace fathom::trace

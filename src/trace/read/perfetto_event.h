@@ -74,7 +74,4 @@ Annotation read_annotation(std::string_view message, const Sequence& sequence,
 
 inline constexpr std::string_view kMemoryEventName = "[memory]";
 
-// What a category says about a span; nothing where it is not one of those we know.
-std::optional<SpanKind> kind_of_category(std::string_view category);
-
 }  // namespace fathom::trace

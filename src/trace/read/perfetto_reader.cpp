@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/perfetto.h"
+#include "trace/read/chrome_category.h"
 #include "trace/read/perfetto_args.h"
 #include "trace/read/perfetto_fields.h"
 
@@ -102,7 +103,7 @@ void PerfettoReader::read_interned(std::string_view message) {
         break;
       case pf::interned_data::kEventCategories:
         sequence_->categories.set(
-            iid, static_cast<std::uint32_t>(kind_of_category(text).value_or(SpanKind::other)));
+            iid, static_cast<std::uint32_t>(category_of(text).kind));
         break;
       case pf::interned_data::kDebugAnnotationNames:
         sequence_->annotation_names().names.set(iid, annotation_pool_.intern(text));

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "base/perfetto.h"
+#include "trace/read/chrome_category.h"
+#include "trace/read/chrome_number.h"
 #include "trace/read/perfetto_fields.h"
 #include "trace/read/perfetto_reader.h"
 
@@ -8,12 +10,6 @@
 // dress.
 namespace fathom::trace {
 namespace pf = base::perfetto;
-namespace {
-
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;  // differences still fit
-
-}  // namespace
-
 bool PerfettoReader::find_time(const PacketFields& packet, const EventFields& event,
                                std::int64_t& time_ns) {
   std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence_->default_clock;
@@ -37,7 +33,7 @@ bool PerfettoReader::find_time(const PacketFields& packet, const EventFields& ev
     }
   }
   time_ns = static_cast<std::int64_t>(clocks_.to_trace_time(clock_key(clock, sequence_->id), time));
-  return time_ns > -kTimeLimit && time_ns < kTimeLimit;
+  return time_ns > -kMaxTime && time_ns < kMaxTime;
 }
 
 void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace place) {
@@ -64,7 +60,7 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
     const std::uint32_t kind = sequence_->categories.get(event.category_iid);
     if (kind != IidTable::kMissing) row.kind = static_cast<SpanKind>(kind);
   } else if (!event.category.empty()) {
-    row.kind = kind_of_category(event.category).value_or(SpanKind::other);
+    row.kind = category_of(event.category).kind;
   }
   if (!event.legacy.empty() && event.type == 0) {
     read_legacy_event(event, packet.track_event, row);
@@ -245,12 +241,12 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
 }
 
 void PerfettoReader::add_complete(const LegacyFields& legacy, SpanRow row) {
-  constexpr std::int64_t kMaxUs = kTimeLimit / 1000;
+  constexpr std::int64_t kMaxUs = kMaxTime / 1000;
   if (legacy.duration_us < 0 || legacy.duration_us > kMaxUs) {
     part_.warnings.add(WarningKind::negative_duration, byte_of(row.source));
     row.duration_ns = 0;
   } else {
-    row.duration_ns = std::min(legacy.duration_us * 1000, kTimeLimit - row.start_ns);
+    row.duration_ns = std::min(legacy.duration_us * 1000, kMaxTime - row.start_ns);
   }
   end_ns_ = std::max(end_ns_, row.start_ns + row.duration_ns);
   tracks_.mark_used(row.track);

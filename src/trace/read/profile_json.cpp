@@ -8,8 +8,8 @@
 
 #include "base/json_writer.h"
 #include "trace/builder.h"
-#include "trace/decimal.h"
 #include "trace/json_scan.h"
+#include "trace/read/chrome_number.h"
 
 namespace fathom::trace {
 namespace {
@@ -44,13 +44,16 @@ struct EntryFields {
   std::optional<std::int64_t> duration_ns;
 };
 
+std::optional<std::int64_t> within_limits(std::optional<std::int64_t> ns) {
+  return ns && *ns > -kMaxTime && *ns < kMaxTime ? ns : std::nullopt;
+}
+
 // Seconds, with as many digits as there are; or whole nanoseconds, as no time in seconds is so
 // large.
 std::optional<std::int64_t> time_of(std::string_view value) {
-  if (const auto whole = integer_of(value); whole && std::abs(*whole) >= kUnixTimesFrom) {
-    return parse_scaled(value, 0);
-  }
-  return parse_scaled(value, 9);
+  const auto whole = integer_of(value);
+  const bool is_ns = whole && (*whole >= kUnixTimesFrom || *whole <= -kUnixTimesFrom);
+  return within_limits(is_ns ? whole : parse_scaled(value, 9));
 }
 
 class ProfileReader {
@@ -100,7 +103,7 @@ Trace ProfileReader::read(std::shared_ptr<const void> owner) {
     json.begin_object();
     if (text) {
       for_each_member(*text, Mode::lenient, [&](std::string_view key, std::string_view value) {
-        json.key(unescape(key));
+        json.key(unescaped(key));
         is_json(value) ? json.raw(value) : json.null();
       });
     }
@@ -183,7 +186,7 @@ void ProfileReader::read_entry(std::string_view text) {
     if (key == "thread") entry.thread = inside;
     if (key == "start_time") entry.start_ns = time_of(inside);
     if (key == "end_time") entry.end_ns = time_of(inside);
-    if (key == "duration_ms") entry.duration_ns = parse_scaled(inside, 6);
+    if (key == "duration_ms") entry.duration_ns = within_limits(parse_scaled(inside, 6));
   });
   add_span(entry, source);
 }
@@ -192,7 +195,7 @@ void ProfileReader::add_span(const EntryFields& entry, std::uint64_t source) {
   SpanRow row;
   row.kind = SpanKind::scope;
   row.source = source;
-  row.name = part_.names.intern(unescape(entry.operation));
+  row.name = part_.names.intern(unescaped(entry.operation));
   row.track = track_of(entry.thread);
   if (!entry.duration_ns && !(entry.start_ns && entry.end_ns)) {
     part_.warnings.add(WarningKind::missing_duration, source);
@@ -203,7 +206,7 @@ void ProfileReader::add_span(const EntryFields& entry, std::uint64_t source) {
   // Without times of their own, entries follow each other.
   row.start_ns = entry.start_ns ? *entry.start_ns : entry.end_ns ? *entry.end_ns - duration : end;
   row.duration_ns = entry.start_ns && entry.end_ns ? *entry.end_ns - *entry.start_ns : duration;
-  const std::int64_t room = (std::int64_t{1} << 62) - row.start_ns;
+  const std::int64_t room = kMaxTime - row.start_ns;
   if (row.duration_ns < 0 || row.duration_ns > room) {
     part_.warnings.add(WarningKind::negative_duration, source);
     return;
@@ -218,7 +221,7 @@ TrackId ProfileReader::track_of(std::string_view thread) {
   if (const auto number = integer_of(thread)) {
     at->second = part_.track(TrackKind::thread, 0, *number);
   } else {
-    at->second = part_.track(TrackKind::thread, 0, 0, {}, unescape(thread));
+    at->second = part_.track(TrackKind::thread, 0, 0, {}, unescaped(thread));
   }
   ends_.resize(part_.tracks.size(), 0);
   return at->second;
@@ -227,7 +230,7 @@ TrackId ProfileReader::track_of(std::string_view thread) {
 void ProfileReader::read_run(std::string_view text) {
   for_each_member(text, Mode::lenient, [&](std::string_view key, std::string_view value) {
     const auto read_text = [&](std::string& to) {
-      if (is_string(value)) to = unescape(inside_quotes(value));
+      if (is_string(value)) to = unescaped(inside_quotes(value));
     };
     if (key == "command") read_text(run_.command);
     if (key == "title") read_text(run_.title);
@@ -242,7 +245,7 @@ void ProfileReader::read_run(std::string_view text) {
 void ProfileReader::read_summary(std::string_view text) {
   if (text.starts_with('{')) {
     for_each_member(text, Mode::lenient, [&](std::string_view key, std::string_view value) {
-      add_operation(unescape(key), value);
+      add_operation(unescaped(key), value);
     });
     return;
   }
@@ -263,7 +266,7 @@ void ProfileReader::add_operation(std::string operation, std::string_view text) 
       for_each_member(text, Mode::lenient, [&](std::string_view key, std::string_view value) {
         if (is_unknown(value)) return;
         if (key == "operation" && is_string(value)) {
-          figures.operation = unescape(inside_quotes(value));
+          figures.operation = unescaped(inside_quotes(value));
           return;
         }
         const auto number = real_of(inside_quotes(value));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json_writer.h"
 #include "trace/json_scan.h"
+#include "trace/read/chrome_args.h"
 
 namespace fathom::trace {
 namespace {
@@ -32,16 +32,14 @@ bool has_twins(const Args& args) {
 Args split_args(std::string_view json) {
   Args args;
   if (json.empty()) return args;
-  const bool is_whole = for_each_member(json, JsonScanner::Mode::strict,
-                                        [&](std::string_view key, std::string_view value) {
-                                          args.emplace_back(unescape(key), value);
-                                        });
-  if (!is_whole) {
-    std::string text;
-    base::append_json_string(text, json);
+  const auto split = [&](std::string_view text) {
     args.clear();
-    args.emplace_back("damaged args", std::move(text));
-  }
+    return for_each_member(text, JsonScanner::Mode::strict,
+                           [&](std::string_view key, std::string_view value) {
+                             args.emplace_back(unescaped(key), value);
+                           });
+  };
+  if (!split(json)) split(repair_json(json));
   if (has_twins(args)) keep_last_of_each_key(args);
   return args;
 }

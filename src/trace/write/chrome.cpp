@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "trace/decimal.h"
+#include "trace/read/chrome_category.h"
 #include "trace/write/args.h"
+#include "trace/write/decimal.h"
 #include "trace/write/formats.h"
 #include "trace/write/lanes.h"
 
@@ -23,7 +24,7 @@ void append_us(std::string& out, std::int64_t ns) {
 }
 
 // As Kineto calls them, so that every viewer and tool knows them; the rest by their own names.
-std::string_view category_of(SpanKind kind, TrackKind track) {
+std::string_view category_for(SpanKind kind, TrackKind track) {
   switch (kind) {
     case SpanKind::python:
       return "python_function";
@@ -196,7 +197,7 @@ void ChromeWriter::write_names(const Track& track) {
 // its spans must be of one category, and lie within or apart from each other.
 bool ChromeWriter::can_be_async(const Track& track) const {
   if (track.kind != TrackKind::async || track.tid_text.empty()) return false;
-  const auto kind = span_kind_of(track.tid_text).value_or(SpanKind::other);
+  const auto kind = category_of(track.tid_text).kind;
   const auto first = trace_.spans.kind.begin() + track.first_span;
   if (!std::all_of(first, first + track.span_count, [&](SpanKind k) { return k == kind; })) {
     return false;
@@ -242,7 +243,7 @@ void ChromeWriter::write_span(SpanId id, const Track& track, char phase) {
   if (phase == 'X') {
     out_ += ",\"dur\":";
     append_us(out_, trace_.spans.duration_ns[id]);
-    add_category(category_of(trace_.spans.kind[id], track.kind));
+    add_category(category_for(trace_.spans.kind[id], track.kind));
   } else {
     add_category(track.tid_text);
     add_async_id(track);

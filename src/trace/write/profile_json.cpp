@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "trace/decimal.h"
 #include "trace/json_scan.h"
 #include "trace/write/args.h"
+#include "trace/write/decimal.h"
 #include "trace/write/formats.h"
 
 namespace fathom::trace {

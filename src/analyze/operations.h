@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/duration_stats.h"
+#include "trace/trace.h"
+
+namespace fathom::analyze {
+
+// What a span's own time is spent on.
+enum class Part : std::uint8_t { cpu, gpu, transfer, overhead };
+
+std::string_view name_of(Part part);
+
+// All spans of one name and kind.
+struct Operation {
+  trace::NameId name = 0;
+  trace::SpanKind kind = trace::SpanKind::other;
+  base::DurationStats durations;
+  std::int64_t self_ns = 0;  // duration less what its children on the same track cover
+};
+
+// One of the operations that take the most self time.
+struct Bottleneck {
+  std::size_t operation = 0;  // index into the operations given
+  Part part = Part::cpu;
+  double share_pct = 0;       // of the self time of all operations
+  double cumulative_pct = 0;  // of this one and those before it
+};
+
+Part part_of(trace::SpanKind kind);
+
+// Every operation of the trace, most self time first; ties by name, so the order is the same each
+// time. Unfinished spans have no duration and do not count.
+std::vector<Operation> operations(const trace::Trace& trace);
+
+// The first `top` by self time. GPU annotations repeat what kernels say and are left out; so are
+// spans of no known kind where the trace has others (the profiler's own frame around everything).
+std::vector<Bottleneck> bottlenecks(const std::vector<Operation>& operations, std::size_t top);
+
+}  // namespace fathom::analyze

@@ -1,0 +1,14 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+// Each command adds itself to the command line and runs when it is chosen. One file a command.
+namespace fathom::cli {
+
+void add_report(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_completion(CLI::App& app);
+
+}  // namespace fathom::cli

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/error.h"
+#include "cli/commands.h"
+
+namespace {
+
+constexpr int kBadUsageOrInput = 2;
+
+constexpr const char* kExamples = R"(
+Examples:
+  fathom report trace.json.gz                 where the time went, as text
+  fathom report run.pftrace --top 30 --json   the same for a script
+  fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
+
+Reads Kineto/Chrome JSON (.gz, .zst), Perfetto and Fathom's own runs and profiles; the content
+tells which, not the name.)";
+
+int say(const std::string& problem) {
+  fmt::print(stderr, "fathom: {}\n", problem);
+  return kBadUsageOrInput;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Fathom: profiles, explains, compares and advises on GPU work.", "fathom");
+  app.set_version_flag("--version", "fathom " FATHOM_VERSION);
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  fathom::cli::add_report(app);
+  fathom::cli::add_convert(app);
+  fathom::cli::add_completion(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return say(fmt::format("{}. Try: fathom --help", error.what()));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int status = 0;
+  try {
+    status = run(argc, argv);
+  } catch (const fathom::base::Error& error) {
+    status = say(error.what());
+  } catch (const std::bad_alloc&) {
+    status = say("out of memory");
+  } catch (const std::exception& error) {
+    status = say(error.what());
+  }
+  // Output that a full disk swallowed must not look like success.
+  if (std::fflush(stdout) != 0 && status == 0) status = say("standard output: cannot write");
+  return status;
+}

@@ -1,0 +1,74 @@
+#include "base/json_writer.h"
+#include "report/run_report.h"
+
+namespace fathom::report {
+namespace {
+
+void write_run(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
+  const trace::RunInfo& run = trace.run;
+  const auto text = [](const std::string& known) {
+    return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
+  };
+  json.key("run").begin_object();
+  json.key("source").value(report.source).key("format").value(text(run.format));
+  json.key("command").value(text(run.command)).key("title").value(text(run.title));
+  json.key("rank").value(run.rank).key("world_size").value(run.world_size);
+  json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
+  json.key("spans").value(trace.spans.size()).key("dropped_spans").value(run.dropped_spans);
+  json.key("threads").value(report.activity.threads);
+  json.key("gpu_streams")
+      .value(report.activity.gpu_streams)
+      .key("gpus")
+      .value(report.activity.gpus);
+  json.key("gpu_window_ns").value(report.activity.gpu_window_ns);
+  json.key("gpu_busy_ns").value(report.activity.gpu_busy_ns);
+  json.key("devices").begin_array();
+  for (const trace::DeviceInfo& device : run.devices) {
+    json.begin_object().key("id").value(device.id).key("name").value(text(device.name));
+    json.key("memory_bytes").value(device.memory_bytes);
+    json.key("multiprocessors").value(device.multiprocessors).end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_operation(base::JsonWriter& json, const analyze::Operation& operation,
+                     const trace::Trace& trace) {
+  const base::DurationStats& stats = operation.durations;
+  json.begin_object().key("name").value(trace.names.view(operation.name));
+  json.key("kind").value(trace::name_of(operation.kind)).key("calls").value(stats.count());
+  json.key("total_ns").value(stats.sum_ns()).key("self_ns").value(operation.self_ns);
+  json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
+  json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
+  json.key("p50_ns").value(stats.quantile_ns(0.50)).key("p95_ns").value(stats.quantile_ns(0.95));
+  json.key("p99_ns").value(stats.quantile_ns(0.99)).end_object();
+}
+
+}  // namespace
+
+std::string to_json(const RunReport& report, const trace::Trace& trace) {
+  std::string out;
+  base::JsonWriter json(out);
+  json.begin_object();
+  write_run(json, report, trace);
+  json.key("operations").begin_array();
+  for (const analyze::Operation& operation : report.operations)
+    write_operation(json, operation, trace);
+  json.end_array().key("bottlenecks").begin_array();
+  for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
+    const analyze::Operation& operation = report.operations[bottleneck.operation];
+    json.begin_object().key("name").value(trace.names.view(operation.name));
+    json.key("kind").value(trace::name_of(operation.kind)).key("self_ns").value(operation.self_ns);
+    json.key("share_pct").value(bottleneck.share_pct);
+    json.key("cumulative_pct").value(bottleneck.cumulative_pct);
+    json.key("part").value(analyze::name_of(bottleneck.part)).end_object();
+  }
+  json.end_array().key("warnings").begin_array();
+  for (const trace::Warning& warning : trace.warnings.all()) {
+    json.begin_object().key("text").value(describe(warning)).key("count").value(warning.count);
+    json.key("first_byte").value(warning.first_byte).end_object();
+  }
+  json.end_array().end_object();
+  return out + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/activity.h"
+#include "analyze/operations.h"
+#include "trace/trace.h"
+
+namespace fathom::report {
+
+// What `fathom report` says about one trace.
+struct RunReport {
+  std::string source;  // the file's name
+  analyze::Activity activity;
+  std::vector<analyze::Operation> operations;  // most self time first
+  std::vector<analyze::Bottleneck> bottlenecks;
+};
+
+RunReport make_report(const trace::Trace& trace, std::string source, std::size_t top);
+
+// Tables hold `top` rows each and fit `width` columns.
+std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
+                    std::size_t width);
+
+// Every operation, whatever --top says. docs/report.schema.json describes it.
+std::string to_json(const RunReport& report, const trace::Trace& trace);
+
+}  // namespace fathom::report

@@ -1,0 +1,36 @@
+#include "trace/read.h"
+
+#include <string_view>
+
+#include "base/error.h"
+#include "trace/read/chrome.h"
+#include "trace/read/input.h"
+#include "trace/read/perfetto.h"
+#include "trace/read/profile_json.h"
+#include "trace/read/sniff.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr const char* kWhatFathomReads =
+    "Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto and its own profiles.";
+
+}  // namespace
+
+Trace read_trace(const std::string& path) {
+  const std::shared_ptr<const Input> input = Input::open(path);
+  const Sniffed found = sniff(input->head());
+  switch (found.format) {
+    case Format::chrome_json:
+      return read_chrome(input);
+    case Format::perfetto:
+      return read_perfetto(input->view(), input);
+    case Format::profile_json:
+      return read_profile_json(input->view(), input);
+    case Format::foreign:
+      break;
+  }
+  throw base::Error(path, "not a trace: " + std::string(found.what), kWhatFathomReads);
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,114 @@
+#include "analyze/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "random_trace.h"
+
+namespace fathom::analyze {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+using trace::Trace;
+
+Trace trace_of(std::vector<trace::SpanRow> rows) {
+  trace::TracePart part;
+  const trace::TrackId track = part.track(trace::TrackKind::thread, 1, 1);
+  for (trace::SpanRow& row : rows) {
+    row.track = track;
+    row.name = part.names.intern(std::string(1, static_cast<char>('a' + row.name)));
+    part.spans.push_back(row);
+  }
+  std::vector<trace::TracePart> parts;
+  parts.push_back(std::move(part));
+  return assemble(std::move(parts), {});
+}
+
+trace::SpanRow span(trace::NameId name, std::int64_t start, std::int64_t duration,
+                    SpanKind kind = SpanKind::scope) {
+  trace::SpanRow row;
+  row.name = name;
+  row.start_ns = start;
+  row.duration_ns = duration;
+  row.kind = kind;
+  return row;
+}
+
+// Self time by its definition: instants of the span that none of its children holds.
+std::int64_t counted_self_time(const Trace& trace, SpanId id) {
+  std::set<std::int64_t> instants;
+  for (std::int64_t t = trace.spans.start_ns[id]; t < trace.spans.end_ns(id); ++t)
+    instants.insert(t);
+  for (SpanId child = 0; child < trace.spans.size(); ++child) {
+    if (trace.spans.parent[child] != id) continue;
+    for (std::int64_t t = trace.spans.start_ns[child]; t < trace.spans.end_ns(child); ++t) {
+      instants.erase(t);
+    }
+  }
+  return static_cast<std::int64_t>(instants.size());
+}
+
+TEST(Operations, AgreeWithCountingInstantsOnRandomTraces) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 500; ++round) {
+    const Trace trace = trace::random_small_trace(random);
+    std::map<std::pair<std::string_view, SpanKind>, std::array<std::int64_t, 3>> expected;
+    for (SpanId id = 0; id < trace.spans.size(); ++id) {
+      auto& [calls, total, self] = expected[{trace.name(id), trace.spans.kind[id]}];
+      ++calls;
+      total += trace.spans.duration_ns[id];
+      self += counted_self_time(trace, id);
+    }
+    const std::vector<Operation> found = operations(trace);
+    ASSERT_EQ(found.size(), expected.size());
+    for (const Operation& operation : found) {
+      const auto& [calls, total, self] =
+          expected[{trace.names.view(operation.name), operation.kind}];
+      ASSERT_EQ(operation.durations.count(), static_cast<std::uint64_t>(calls));
+      ASSERT_EQ(operation.durations.sum_ns(), total);
+      ASSERT_EQ(operation.self_ns, self);
+    }
+  }
+}
+
+TEST(Operations, MostSelfTimeComesFirst) {
+  const Trace trace = trace_of({span(0, 0, 100), span(1, 10, 80)});
+  const std::vector<Operation> found = operations(trace);
+  EXPECT_EQ(trace.names.view(found[0].name), "b");
+  EXPECT_EQ(found[0].self_ns, 80);
+  EXPECT_EQ(found[1].self_ns, 20);
+}
+
+TEST(Operations, WhatNeverEndedHasNoDurationAndTakesNoneFromItsParent) {
+  const Trace trace = trace_of({span(0, 0, 100), span(1, 10, 90, SpanKind::unfinished)});
+  const std::vector<Operation> found = operations(trace);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].self_ns, 100);
+}
+
+TEST(Bottlenecks, SharesAreOfAllSelfTimeAndAddUp) {
+  const Trace trace = trace_of(
+      {span(0, 0, 60), span(1, 60, 30, SpanKind::kernel), span(2, 90, 10, SpanKind::copy)});
+  const std::vector<Operation> all = operations(trace);
+  const std::vector<Bottleneck> found = bottlenecks(all, 2);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_DOUBLE_EQ(found[0].share_pct, 60);
+  EXPECT_DOUBLE_EQ(found[1].cumulative_pct, 90);
+  EXPECT_EQ(found[1].part, Part::gpu);
+}
+
+TEST(Bottlenecks, LeaveOutFramesOfNoKnownKindUnlessThereIsNothingElse) {
+  const Trace mixed = trace_of({span(0, 0, 100, SpanKind::other), span(1, 200, 10)});
+  const std::vector<Operation> all = operations(mixed);
+  ASSERT_EQ(bottlenecks(all, 5).size(), 1U);
+  EXPECT_EQ(mixed.names.view(all[bottlenecks(all, 5)[0].operation].name), "b");
+
+  const Trace plain = trace_of({span(0, 0, 100, SpanKind::other)});
+  EXPECT_EQ(bottlenecks(operations(plain), 5).size(), 1U);
+}
+
+}  // namespace
+}  // namespace fathom::analyze

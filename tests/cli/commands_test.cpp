@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_program.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kTrace = R"({"traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 10.5, "dur": 40},
+  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 20, "dur": 10.25,
+   "args": {"correlation": 7}},
+  {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 60, "dur": 100,
+   "args": {"correlation": 7, "stream": 7, "device": 0}}
+]})";
+
+TEST(Report, TextAndJsonTellTheSame) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", kTrace);
+  const Outcome text = run_program({"report", file});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_EQ(text.err, "");
+  EXPECT_NE(text.out.find("sgemm"), std::string::npos);
+
+  const nlohmann::json json = nlohmann::json::parse(run_program({"report", file, "--json"}).out);
+  EXPECT_EQ(json["run"]["spans"], 3);
+  EXPECT_EQ(json["run"]["gpu_busy_ns"], 100'000);
+  ASSERT_EQ(json["operations"].size(), 3U);
+  EXPECT_EQ(json["operations"][0]["name"], "sgemm");
+  EXPECT_EQ(json["operations"][1]["name"], "aten::mm");
+  EXPECT_EQ(json["operations"][1]["self_ns"], 29'750);
+  EXPECT_TRUE(json["run"]["rank"].is_null());
+}
+
+TEST(Report, OfADamagedFileWarnsAndReportsTheRest) {
+  const Scratch scratch;
+  const std::string file = scratch.write("cut.json", std::string(kTrace).substr(0, 200));
+  const Outcome outcome = run_program({"report", file});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.err.find("cut off"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("aten::mm"), std::string::npos);
+}
+
+TEST(Convert, ThereAndBackGivesTheSameReport) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", kTrace);
+  const auto operations = [](const std::string& path) {
+    return nlohmann::json::parse(run_program({"report", path, "--json"}).out)["operations"];
+  };
+  for (const char* ending : {"pftrace", "json", "json.gz", "json.zst"}) {
+    const std::string there = scratch.path(std::string("there.") + ending);
+    const Outcome converted = run_program({"convert", file, there});
+    ASSERT_EQ(converted.status, 0) << converted.err;
+    EXPECT_NE(converted.out.find("3 spans"), std::string::npos);
+    EXPECT_EQ(operations(there), operations(file)) << ending;
+  }
+}
+
+TEST(Program, HelpOfEachCommandHasExamples) {
+  for (const char* command : {"report", "convert", "completion"}) {
+    const Outcome help = run_program({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
+  }
+  EXPECT_NE(run_program({"--help"}).out.find("Examples:"), std::string::npos);
+}
+
+TEST(Program, SaysItsVersion) {
+  EXPECT_EQ(run_program({"--version"}).out.rfind("fathom ", 0), 0U);
+}
+
+TEST(Completion, KnowsEveryCommandAndOption) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Outcome script = run_program({"completion", shell});
+    EXPECT_EQ(script.status, 0);
+    for (const char* word : {"report", "convert", "completion", "top", "json"}) {
+      EXPECT_NE(script.out.find(word), std::string::npos) << shell << " " << word;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fathom::cli

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/run_program.h"
+
+// Whatever a command is given, it answers with one clear line and status 2, and leaves nothing
+// behind.
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kPng = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(text.size() + 100, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+void expect_one_line(const Outcome& outcome, const std::string& mentions) {
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_EQ(outcome.err.rfind("fathom: ", 0), 0U) << outcome.err;
+  EXPECT_NE(outcome.err.find(mentions), std::string::npos) << outcome.err;
+}
+
+class WrongInput : public testing::TestWithParam<const char*> {
+ protected:
+  // The command under test, reading `input`.
+  Outcome run(const std::string& input) const {
+    std::vector<std::string> arguments = {GetParam(), input};
+    if (std::string(GetParam()) == "convert") arguments.push_back(out());
+    return run_program(arguments);
+  }
+  std::string out() const { return scratch_.path("out.json"); }
+  void TearDown() override { EXPECT_FALSE(std::filesystem::exists(out())); }
+
+  Scratch scratch_;
+};
+
+TEST_P(WrongInput, MissingFile) {
+  expect_one_line(run(scratch_.path("nowhere.json")), "nowhere.json");
+}
+
+TEST_P(WrongInput, Directory) {
+  expect_one_line(run(std::filesystem::temp_directory_path().string()), "directory");
+}
+
+TEST_P(WrongInput, EmptyFile) {
+  expect_one_line(run(scratch_.write("empty.json", "")), "empty");
+}
+
+TEST_P(WrongInput, Picture) {
+  expect_one_line(run(scratch_.write("photo.png", std::string(kPng, 16))), "PNG image");
+}
+
+TEST_P(WrongInput, CutOffGzip) {
+  const std::string whole = gzip(R"({"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]})");
+  expect_one_line(run(scratch_.write("cut.json.gz", whole.substr(0, 14))), "cut.json.gz");
+}
+
+TEST_P(WrongInput, JsonThatIsNoTrace) {
+  expect_one_line(run(scratch_.write("package.json", R"({"name": "x", "version": "1"})")),
+                  "package.json");
+}
+
+TEST_P(WrongInput, Text) {
+  expect_one_line(run(scratch_.write("notes.txt", "hello\n")), "notes.txt");
+}
+
+TEST_P(WrongInput, NoArgument) {
+  expect_one_line(run_program({GetParam()}), "required");
+}
+
+INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "convert"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
+  expect_one_line(run_program({"explode"}), "--help");
+  expect_one_line(run_program({"report", "--explode", "x"}), "--help");
+  expect_one_line(run_program({}), "--help");
+  expect_one_line(run_program({"completion", "tcsh"}), "bash");
+}
+
+TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
+  const Scratch scratch;
+  const std::string text = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
+  const std::string in = scratch.write("in.json", text);
+  expect_one_line(run_program({"convert", in, in}), "input itself");
+  expect_one_line(run_program({"convert", in, scratch.path("out.xyz")}), "out.xyz");
+  expect_one_line(run_program({"convert", in, scratch.path("no/such/folder/out.json")}),
+                  "out.json");
+  EXPECT_EQ(content_of(in), text);
+}
+
+}  // namespace
+}  // namespace fathom::cli

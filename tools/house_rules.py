@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Rules of the house that no compiler checks. Prints each breach as file:line and exits with 1."""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_LINES = 400  # for one file in twenty more may be right
+
+# ARCHITECTURE.md: a room includes only headers of rooms that stand left of it.
+MAY_USE = {
+    "base": set(),
+    "trace": {"base"},
+    "profiler": {"base"},
+    "analyze": {"base", "trace"},
+    "report": {"base", "trace", "analyze"},
+    "record": {"base", "trace", "profiler"},
+    "cli": {"base", "trace", "profiler", "analyze", "report", "record"},
+}
+# Headers too heavy to be included by a header.
+HEAVY = ["simdjson.h", "CLI/CLI.hpp", "nlohmann/json.hpp"]
+
+
+def sources():
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.cpp", "*.h", "*.py", "*.ts", "*.tsx"],
+        cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / name for name in listed.stdout.split()]
+
+
+def room_breaches(path, lines):
+    parts = path.relative_to(ROOT).parts
+    if parts[0] != "src" or len(parts) < 3:
+        return
+    room = parts[1]
+    if room not in MAY_USE:
+        yield 1, f"room {room} is not in tools/house_rules.py"
+        return
+    for number, line in enumerate(lines, 1):
+        included = re.match(r'#include "([a-z]+)/', line)
+        if included and included[1] in MAY_USE and included[1] not in MAY_USE[room] | {room}:
+            yield number, f"{room} may not include {included[1]}"
+
+
+def line_breaches(lines):
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line) and "house_rules" not in line:
+            yield number, "leave no notes to yourself: do it, or open an issue"
+        if "using namespace std" in line:
+            yield number, "using namespace std"
+
+
+def main():
+    breaches = []
+    lengths = []
+    for path in sources():
+        lines = path.read_text().splitlines()
+        name = path.relative_to(ROOT)
+        lengths.append((len(lines), name))
+        if path != pathlib.Path(__file__).resolve():
+            breaches += [(name, *b) for b in line_breaches(lines)]
+        breaches += [(name, *b) for b in room_breaches(path, lines)]
+        if name.suffix == ".h" and name.parts[0] in ("src", "include") and "#pragma once" not in lines:
+            breaches.append((name, 1, "no #pragma once"))
+        if name.suffix == ".h":
+            breaches += [(name, number, f"<{header}> in a header")
+                         for number, line in enumerate(lines, 1) for header in HEAVY if f"<{header}>" in line]
+    lengths.sort(reverse=True)
+    allowed = len(lengths) // 20
+    breaches += [(name, 1, f"{count} lines: more than {MAX_LINES}, split it")
+                 for count, name in lengths[allowed:] if count > MAX_LINES]
+    for name, number, what in breaches:
+        print(f"{name}:{number}: {what}")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
