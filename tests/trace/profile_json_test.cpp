@@ -122,7 +122,7 @@ TEST(ProfileJson, WrittenAndReadAgainItIsTheSame) {
   const TemporaryFile file("again.profile.json");
   write_trace(before, file.path());
   const Trace after = read(file.bytes());
-  EXPECT_EQ(testing::lines_of(after), testing::lines_of(before));
+  EXPECT_EQ(testing::difference(before, after), "");
   EXPECT_EQ(nlohmann::json::parse(after.args(1))["attributes"]["size"][1], 4);
   ASSERT_EQ(after.operations.size(), 1U);
   EXPECT_EQ(after.operations[0].p95_ns, before.operations[0].p95_ns);

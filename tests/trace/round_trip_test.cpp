@@ -12,7 +12,6 @@
 namespace fathom::trace {
 namespace {
 
-using testing::lines_of;
 using testing::random_trace;
 using testing::TemporaryFile;
 
@@ -23,7 +22,7 @@ TEST_P(RoundTrip, ThroughPerfettoLosesNothing) {
   const TemporaryFile file("trace.pftrace");
   write_trace(before, file.path());
   const Trace after = read_trace(file.path());
-  EXPECT_EQ(lines_of(after), lines_of(before));
+  EXPECT_EQ(testing::difference(before, after), "");
   EXPECT_TRUE(after.warnings.empty());
   EXPECT_EQ(after.run.title, before.run.title);
   EXPECT_EQ(after.run.command, before.run.command);
@@ -39,7 +38,7 @@ void through_chrome(const Trace& before, const std::string& ending) {
   const TemporaryFile file(ending);
   write_trace(before, file.path());
   const Trace after = read_trace(file.path());
-  EXPECT_EQ(lines_of(after), lines_of(before));
+  EXPECT_EQ(testing::difference(before, after), "");
   EXPECT_TRUE(after.warnings.empty());
   EXPECT_EQ(after.run.title, before.run.title);
   EXPECT_EQ(after.run.rank, before.run.rank);

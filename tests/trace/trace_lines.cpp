@@ -51,9 +51,10 @@ std::vector<std::string> lines_of(const Trace& trace) {
     lines.push_back(fmt::format("{} instant {} '{}'", place_of(trace, item.track), item.time_ns,
                                 trace.names.view(item.name)));
   }
-  for (const Counter& item : trace.counters) {
+  for (const Counter& item : trace.counters) {  // of a process, whichever its first track is
+    const Track& track = trace.tracks[item.track];
     for (std::size_t i = 0; i < item.time_ns.size(); ++i) {
-      lines.push_back(fmt::format("{} counter '{}' {} = {}", place_of(trace, item.track),
+      lines.push_back(fmt::format("{}{} counter '{}' {} = {}", track.pid, track.pid_text,
                                   trace.names.view(item.name), item.time_ns[i], item.value[i]));
     }
   }
@@ -70,6 +71,21 @@ std::vector<std::string> lines_of(const Trace& trace) {
   }
   std::sort(lines.begin(), lines.end());
   return lines;
+}
+
+std::string difference(const Trace& expected, const Trace& actual) {
+  const std::vector<std::string> before = lines_of(expected);
+  const std::vector<std::string> after = lines_of(actual);
+  std::string text;
+  const auto list = [&](std::string_view label, const auto& from, const auto& other) {
+    std::vector<std::string> lines;
+    std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
+                        std::back_inserter(lines));
+    for (std::size_t i = 0; i < lines.size() && i < 8; ++i) text += fmt::format("{} {}\n", label, lines[i]);
+  };
+  list("lost", before, after);
+  list("new", after, before);
+  return text;
 }
 
 TemporaryFile::TemporaryFile(const std::string& name) {

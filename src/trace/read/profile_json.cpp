@@ -174,7 +174,6 @@ void ProfileReader::read_entry(std::string_view text) {
     return;
   }
   EntryFields entry;
-  std::string_view operation;
   for_each_member(text, Mode::lenient, [&](std::string_view key, std::string_view value) {
     if (is_unknown(value)) return;
     const bool is_wrong = should_be_number(key) ? is_string(value) || !real_of(value)
