@@ -183,6 +183,11 @@ Session Profiler::profile_function(const std::function<void()>& fn, std::string_
   return session;
 }
 
+bool Profiler::start_recording(const std::string& path) noexcept {
+  return core_->start_recording(path);
+}
+void Profiler::stop_recording() noexcept { core_->stop_recording(); }
+
 std::int64_t now_ns() noexcept {
   return detail::monotonic_raw_ns();
 }

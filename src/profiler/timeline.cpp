@@ -68,7 +68,8 @@ void leave_block(ThreadState& thread) noexcept {
 Block* wanted_block(ThreadState& thread) noexcept {
   Core& core = *thread.core;
   const bool keep = core.claim_kept_words(Block::kWords);
-  if (!keep && !thread.streaming) return nullptr;
+  const bool stream = thread.streaming && core.recording();
+  if (!keep && !stream) return nullptr;
   Block* const block = core.pool.take();
   try {
     if (block != nullptr && keep) thread.kept.push_back(block);
@@ -81,14 +82,15 @@ Block* wanted_block(ThreadState& thread) noexcept {
     return nullptr;
   }
   block->kept = keep;
-  block->streamed = thread.streaming;
-  if (thread.streaming) {
+  block->streamed = stream;
+  if (stream) {
     if (thread.stream_tail != nullptr) {
       thread.stream_tail->next.store(block, std::memory_order_release);
     } else {
       thread.stream = block;
     }
     thread.stream_tail = block;
+    core.count_pending_block();
   }
   return block;
 }
@@ -151,6 +153,23 @@ std::vector<Word> kept_words(const ThreadState& thread) {
     if (block->holds(end)) words.insert(words.end(), block->words, end);
   }
   return words;
+}
+
+void release_streamed(ThreadState& thread, Block* block) noexcept {
+  block->streamed = false;
+  // The thread gives back the block it is in, when it leaves it.
+  if (!block->kept && block != thread.block) thread.core->pool.give_back(block);
+  thread.core->release_pending_block();
+}
+
+void release_stream(ThreadState& thread) noexcept {
+  for (Block* block = thread.stream; block != nullptr;) {
+    Block* const next = block->next.load(std::memory_order_relaxed);
+    release_streamed(thread, block);
+    block = next;
+  }
+  thread.stream = nullptr;
+  thread.stream_tail = nullptr;
 }
 
 void finish_timeline(ThreadState& thread) noexcept {
