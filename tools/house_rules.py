@@ -47,7 +47,7 @@ def line_breaches(lines):
     for number, line in enumerate(lines, 1):
         if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line) and "house_rules" not in line:
             yield number, "leave no notes to yourself: do it, or open an issue"
-        if "using namespace std" in line:
+        if "using namespace std;" in line:
             yield number, "using namespace std"
 
 
