@@ -7,6 +7,7 @@ class App;
 // Each command adds itself to the command line and runs when it is chosen. One file a command.
 namespace fathom::cli {
 
+void add_profile(CLI::App& app);
 void add_report(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_completion(CLI::App& app);

@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "fathom " FATHOM_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
+  fathom::cli::add_profile(app);
   fathom::cli::add_report(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);

@@ -91,7 +91,7 @@ void FathomRun::read(std::string_view message) {
   for (Fields f(message); f.next();) {
     switch (f.number()) {
       case pf::fathom_run::kCommand:
-        info.command = f.bytes();
+        if (info.command.empty()) info.command = f.bytes();  // the launcher's, then its children's
         break;
       case pf::fathom_run::kTitle:
         info.title = f.bytes();

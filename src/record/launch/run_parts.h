@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::record {
+
+// What became of the parts of a run.
+struct JoinedRun {
+  std::size_t processes = 0;  // whose parts are in the run
+  std::vector<std::string>
+      still_going;  // parts of processes that outlived the command, left beside it
+};
+
+// A folder beside a run file, where each process of the run writes a part of its own. Parts are
+// Perfetto traces, and traces that follow each other in a file are a trace: joining is appending.
+class RunParts {
+ public:
+  explicit RunParts(const std::string& run_file);  // throws base::Error where it cannot be written
+  ~RunParts();                                     // removes the folder and what was joined
+  RunParts(const RunParts&) = delete;
+  RunParts& operator=(const RunParts&) = delete;
+
+  // For FATHOM_RUN_FILE: "%p" is where the process id goes.
+  std::string pattern() const;
+
+  // Makes the run file of the parts, `first` (a Perfetto trace, or nothing) before them. A part
+  // that a process still writes stays a file of its own beside the run.
+  JoinedRun join(std::string_view first);
+
+ private:
+  std::string run_file_;
+  std::string folder_;
+};
+
+// Reserves `name`, or the first of name-2, name-3, … that is free: runs started at the same time do
+// not overwrite each other. The file is left behind empty.
+std::string reserve_run_file(const std::string& name);
+
+}  // namespace fathom::record

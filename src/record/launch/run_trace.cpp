@@ -1,0 +1,63 @@
+#include "record/launch/run_trace.h"
+
+#include <fmt/format.h>
+
+#include <protozero/pbf_writer.hpp>
+
+#include "base/perfetto.h"
+
+namespace fathom::record {
+namespace {
+
+namespace pf = base::perfetto;
+using protozero::pbf_writer;
+
+// Sequences and tracks of the recorded processes count from 1 and from hashes of their ids.
+constexpr std::uint32_t kSequence = 0x0FA70;
+constexpr std::uint64_t kMemoryTrack = 0x0FA7'0000'0000'0001;
+
+std::uint64_t unsigned_of(std::int64_t number) {
+  return static_cast<std::uint64_t>(number);
+}
+
+void append_run(pbf_writer& trace, const std::vector<std::string>& command) {
+  pbf_writer packet(trace, pf::trace::kPacket);
+  packet.add_uint32(pf::packet::kSequenceId, kSequence);
+  packet.add_uint32(pf::packet::kSequenceFlags, pf::kStateCleared);
+  pbf_writer run(packet, pf::packet::kFathomRun);
+  run.add_string(pf::fathom_run::kCommand, fmt::format("{}", fmt::join(command, " ")));
+}
+
+void append_memory_track(pbf_writer& trace) {
+  pbf_writer packet(trace, pf::trace::kPacket);
+  packet.add_uint32(pf::packet::kSequenceId, kSequence);
+  pbf_writer track(packet, pf::packet::kTrackDescriptor);
+  track.add_uint64(pf::track_descriptor::kUuid, kMemoryTrack);
+  track.add_string(pf::track_descriptor::kName, "host memory");
+  pbf_writer counter(track, pf::track_descriptor::kCounter);
+  counter.add_uint32(pf::counter::kUnit, pf::counter::kSizeBytes);
+}
+
+void append_sample(pbf_writer& trace, const RssSample& sample) {
+  pbf_writer packet(trace, pf::trace::kPacket);
+  packet.add_uint32(pf::packet::kSequenceId, kSequence);
+  packet.add_uint64(pf::packet::kTimestamp, unsigned_of(sample.time_ns));
+  packet.add_uint32(pf::packet::kTimestampClockId, pf::kMonotonicRaw);
+  pbf_writer event(packet, pf::packet::kTrackEvent);
+  event.add_uint32(pf::track_event::kType, pf::track_event::kCounter);
+  event.add_uint64(pf::track_event::kTrackUuid, kMemoryTrack);
+  event.add_int64(pf::track_event::kCounterValue, sample.bytes);
+}
+
+}  // namespace
+
+std::string run_trace(const std::vector<std::string>& command, const Launched& launched) {
+  std::string bytes;
+  pbf_writer trace(bytes);
+  append_run(trace, command);
+  append_memory_track(trace);
+  for (const RssSample& sample : launched.rss) append_sample(trace, sample);
+  return bytes;
+}
+
+}  // namespace fathom::record
