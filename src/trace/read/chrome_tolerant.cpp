@@ -102,7 +102,8 @@ Reading TolerantScanner::read_scalar(Token& token) {
   std::size_t end = begin;
   while (end < text_.size() && !ends_scalar(text_[end])) ++end;
   if (end == begin) return Reading::wrong;
-  token = {text_.substr(begin, end - begin), true, false};
+  if (end - begin > UINT32_MAX) return Reading::wrong;
+  token = {text_.data() + begin, static_cast<std::uint32_t>(end - begin), false};
   if (end == text_.size()) return Reading::cut_off;
   position = end;
   return Reading::ok;
@@ -120,12 +121,15 @@ Reading TolerantScanner::read_key(std::string_view& key) {
 }
 
 Reading TolerantScanner::read_value(Token& token, bool in_array) {
-  token.is_present = false;
+  token = {};
   if (at_end()) return Reading::cut_off;
   if (here() == '{' || here() == '[') return read_nested(nullptr);
   if (here() != '"') return read_scalar(token);
-  token.is_present = token.is_quoted = true;
-  return read_string(in_array ? In::array : In::object_value, token.text);
+  std::string_view raw;
+  const Reading read = read_string(in_array ? In::array : In::object_value, raw);
+  if (raw.size() > UINT32_MAX) return Reading::wrong;
+  if (read == Reading::ok) token = {raw.data(), static_cast<std::uint32_t>(raw.size()), true};
+  return read;
 }
 
 // The object or array here, however deep. Arguments directly in it go to `event`.
@@ -169,10 +173,13 @@ Reading TolerantScanner::read_nested(Event* event) {
     Token token;
     const Reading read = read_value(token, open.back() == '[');
     if (read != Reading::ok) return read;
-    if (!token.is_quoted && !looks_like_scalar(token.text)) warn(WarningKind::bad_number);
+    if (!token.is_quoted && !looks_like_scalar(token.text())) warn(WarningKind::bad_number);
     if (event != nullptr && open.size() == 1 && open.back() == '{') {
-      take_arg(*event, key, token);
-      event->series.push_back({Token{key, true, true}, token});
+      take_arg(
+          *event, [&](std::string_view name) { return key == name; }, key.empty() ? '\0' : key[0],
+          token);
+      event->series.push_back(
+          {Token{key.data(), static_cast<std::uint32_t>(key.size()), true}, token});
     }
     needs_comma = true;
   }
@@ -210,11 +217,12 @@ Reading TolerantScanner::read_event(Event& event, std::string_view* args) {
       if (args != nullptr) *args = text_.substr(begin, position - begin);
     } else {
       read = read_value(value);
-      Token* const field = field_of(event, key);
-      if (field != nullptr && value.is_present) *field = value;
+      // Behind a key of two letters there are at least its quote and the colon.
+      Token* const field = key.size() < 2 ? nullptr : field_of(event, key.data());
+      if (field != nullptr && value.is_present()) *field = value;
       // Times are judged by whoever turns them into numbers.
       const bool is_time = field == &event.time || field == &event.duration;
-      if (!is_time && value.is_present && !value.is_quoted && !looks_like_scalar(value.text)) {
+      if (!is_time && value.is_present() && !value.is_quoted && !looks_like_scalar(value.text())) {
         warn(WarningKind::bad_number);
       }
     }
