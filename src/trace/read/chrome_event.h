@@ -18,7 +18,7 @@ struct Token {
   bool is_quoted = false;
 
   bool is_present() const { return begin != nullptr; }
-  std::string_view text() const { return {begin, size}; }
+  std::string_view text() const { return is_present() ? std::string_view(begin, size) : ""; }
 };
 
 // The arguments that the reader takes; all others stay in the file.

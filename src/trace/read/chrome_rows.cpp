@@ -95,13 +95,13 @@ const Category& EventRows::find_category(const Event& event) {
   const SmallText text = small_text(event.category);
   CategorySlot& slot = categories_[((text.low ^ text.high) * kMix + text.size) >> 58];
   if (slot.text != text) {
-    slot = {text, category_of(event.category.is_present() ? event.category.text() : "")};
+    slot = {text, category_of(event.category.text())};
   }
   return slot.category;
 }
 
 const EventRows::KnownName& EventRows::name(const Token& token, std::uint64_t source) {
-  const std::string_view raw = token.is_present() ? token.text() : std::string_view();
+  const std::string_view raw = token.text();
   const base::StringId id = raw_names_.intern(raw);
   while (known_names_.size() <= id) {
     const std::string_view fresh = raw_names_.view(static_cast<NameId>(known_names_.size()));
@@ -323,8 +323,7 @@ void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
 void EventRows::take_instant(const Event& event, TrackId track) {
   Instant row;
   if (!read_time(event, row.time_ns)) return;
-  if (event.name.is_present() && event.name.text() == "[memory]" &&
-      take_memory(event, row.time_ns, track)) {
+  if (event.name.text() == "[memory]" && take_memory(event, row.time_ns, track)) {
     return;
   }
   row.name = name(event.name, event.source).id;
@@ -402,7 +401,7 @@ void EventRows::take_metadata(const Event& event) {
   } else {
     return;
   }
-  if (!event.name.is_present() || value == nullptr) return;
+  if (value == nullptr) return;
   row.text = text(*value, event.source);
   row.pid = place(event.pid, event.source);
   row.tid = place(event.tid, event.source);

@@ -54,7 +54,6 @@ bool TolerantScanner::is_proper_end(std::size_t after_quote, In where) const {
   const std::size_t at = after_spaces(text_, after_quote);
   if (at >= text_.size()) return true;
   const char c = text_[at];
-  if (where == In::object_key) return c == ':';
   if (where == In::array) return c == ',' || c == ']';
   if (c == '}') return true;
   if (c != ',' && c != '"') return false;
@@ -79,7 +78,7 @@ Reading TolerantScanner::read_string(In where, std::string_view& raw) {
   if (first >= text_.size()) return Reading::cut_off;
   std::size_t end = first;
   std::uint64_t inside = 0;
-  if (!is_proper_end(end + 1, where) && begin < no_proper_end_from_) {
+  if (where != In::object_key && begin < no_proper_end_from_ && !is_proper_end(end + 1, where)) {
     do {
       end = find_quote(end + 1);
       ++inside;
