@@ -47,9 +47,9 @@ std::size_t TolerantScanner::find_quote(std::size_t from) const {
   return text_.size();
 }
 
-// Whether what follows a quote is what follows the end of a string there: after a key a colon;
-// after a value the end of the object, or a comma and another key. Text that ends here is cut off,
-// and says nothing against it.
+// Whether what follows a quote is what follows the end of a value: the end of the object, or a
+// comma and another key. Text that ends here is cut off, and says nothing against it. Keys are not
+// questioned: their quotes are the profiler's own.
 bool TolerantScanner::is_proper_end(std::size_t after_quote, In where) const {
   const std::size_t at = after_spaces(text_, after_quote);
   if (at >= text_.size()) return true;
@@ -72,25 +72,43 @@ void TolerantScanner::check_string(std::string_view raw) {
   if (!is_utf8(raw)) warn(WarningKind::bad_utf8);
 }
 
+// Whether a quote opens the first key of another event: nothing before it belongs together with
+// what comes after.
+bool TolerantScanner::begins_event(std::size_t quote) const {
+  std::size_t at = quote;
+  for (const char expected : {'{', ',', '}'}) {
+    while (at > 0 && is_space(text_[at - 1])) --at;
+    if (at == 0 || text_[--at] != expected) return false;
+  }
+  return true;
+}
+
+// The quote that ends a value which the first quote does not seem to end; the first, where there is
+// no better one.
+std::size_t TolerantScanner::find_proper_end(std::size_t begin, std::size_t first, In where) {
+  std::uint64_t inside = 0;
+  std::size_t end = first;
+  do {
+    end = find_quote(end + 1);
+    ++inside;
+    if (end < text_.size() && begins_event(end)) return first;
+  } while (end < text_.size() && !is_proper_end(end + 1, where));
+  if (end < text_.size()) {
+    warn(WarningKind::unescaped_quote, inside);
+    return end;
+  }
+  no_proper_end_from_ = std::min(no_proper_end_from_, begin);
+  return first;
+}
+
 Reading TolerantScanner::read_string(In where, std::string_view& raw) {
   const std::size_t begin = position + 1;
-  const std::size_t first = find_quote(begin);
-  if (first >= text_.size()) return Reading::cut_off;
-  std::size_t end = first;
-  std::uint64_t inside = 0;
+  std::size_t end = find_quote(begin);
+  if (end >= text_.size()) return Reading::cut_off;
   if (where != In::object_key && begin < no_proper_end_from_ && !is_proper_end(end + 1, where)) {
-    do {
-      end = find_quote(end + 1);
-      ++inside;
-    } while (end < text_.size() && !is_proper_end(end + 1, where));
-    if (end >= text_.size()) {
-      no_proper_end_from_ = std::min(no_proper_end_from_, begin);
-      end = first;
-      inside = 0;
-    }
+    end = find_proper_end(begin, end, where);
   }
   raw = text_.substr(begin, end - begin);
-  if (inside > 0) warn(WarningKind::unescaped_quote, inside);
   check_string(raw);
   position = end + 1;
   return Reading::ok;
