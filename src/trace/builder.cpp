@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trace/order.h"
+#include "trace/parallel.h"
 #include "trace/span_order.h"
 
 namespace fathom::trace {
@@ -144,6 +145,25 @@ void sort_counter(Counter& counter) {
   }
 }
 
+void place_others(Trace& trace, const std::vector<Source>& sources) {
+  const std::size_t tracks = trace.tracks.size();
+  const auto renumber_track = [](auto& item, const Renumbering& by) {
+    item.track = by.tracks[item.track];
+  };
+  trace.memory = gather(sources, tracks, &Rows::memory, renumber_track);
+  trace.instants =
+      gather(sources, tracks, &Rows::instants, [&](Instant& item, const Renumbering& by) {
+        renumber_track(item, by);
+        item.name = by.names[item.name];
+      });
+  trace.flows = gather(sources, tracks, &Rows::flows, [&](FlowPoint& item, const Renumbering& by) {
+    renumber_track(item, by);
+    item.category = by.names[item.category];
+  });
+  trace.counters = gather_counters(sources);
+  for (Counter& counter : trace.counters) sort_counter(counter);
+}
+
 }  // namespace
 
 TrackId TracePart::track(TrackKind kind, std::int64_t pid, std::int64_t tid,
@@ -169,22 +189,10 @@ Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned threads) {
   }
   join_tracks(trace, parts, to);
   const std::vector<Source> sources = sources_of(parts, to);
-  const std::size_t tracks = trace.tracks.size();
-  trace.memory =
-      gather(sources, tracks, &Rows::memory,
-             [](MemoryEvent& item, const Renumbering& by) { item.track = by.tracks[item.track]; });
-  trace.instants =
-      gather(sources, tracks, &Rows::instants, [](Instant& item, const Renumbering& by) {
-        item.track = by.tracks[item.track];
-        item.name = by.names[item.name];
-      });
-  trace.flows = gather(sources, tracks, &Rows::flows, [](FlowPoint& item, const Renumbering& by) {
-    item.track = by.tracks[item.track];
-    item.category = by.names[item.category];
+  in_parallel(threads, 2, [&](std::size_t task) {
+    if (task == 0) place_spans(trace, sources, threads);
+    if (task == 1) place_others(trace, sources);
   });
-  trace.counters = gather_counters(sources);
-  for (Counter& counter : trace.counters) sort_counter(counter);
-  place_spans(trace, sources, threads);
   return trace;
 }
 

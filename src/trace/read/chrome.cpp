@@ -27,7 +27,7 @@ namespace {
 // One thread's work.
 struct Worker {
   ChromePart result;
-  EventRows rows{result.part};
+  EventRows rows{result};
   FastScanner fast;
   std::exception_ptr failure;
 };

@@ -39,10 +39,10 @@ bool is_json_number(std::string_view word) {
 void append(std::string& out, const Token& token) {
   if (token.is_quoted) {
     std::string text;
-    unescape(token.text, text);
+    unescape(token.text(), text);
     base::append_json_string(out, text);
-  } else if (is_json_number(token.text) || token.text == "true" || token.text == "false") {
-    out += token.text;
+  } else if (is_json_number(token.text()) || token.text() == "true" || token.text() == "false") {
+    out += token.text();
   } else {
     out += "null";
   }
@@ -78,7 +78,7 @@ std::string repair_json(std::string_view text) {
           if (!out.empty() && out.back() == ',') out.pop_back();
           break;
         }
-        append(out, {key, true, true});
+        append(out, {key.data(), static_cast<std::uint32_t>(key.size()), true});
         out += ':';
       }
       if (scan.here() == '{' || scan.here() == '[') {
@@ -89,7 +89,7 @@ std::string repair_json(std::string_view text) {
       }
       Token token;
       const Reading read = scan.read_value(token, !open.empty() && open.back() == '[');
-      if (token.is_present) {
+      if (token.is_present()) {
         append(out, token);
       } else {
         out += "null";

@@ -7,7 +7,7 @@ namespace fathom::trace {
 namespace {
 
 // Small enough to stay in the cache between unpacking, finding the structure and walking it.
-constexpr std::size_t kBlockBytes = 512 * 1024;
+constexpr std::size_t kBlockBytes = 256 * 1024;
 
 // Bounds on the search, so that no text makes it slow.
 constexpr std::size_t kMaxSpaces = 64;

@@ -177,7 +177,7 @@ bool DocumentScanner::step_event() {
   } else {
     Token value;
     read = scan_.read_value(value);
-    const bool is_null = value.is_present && !value.is_quoted && value.text == "null";
+    const bool is_null = value.is_present() && !value.is_quoted && value.text() == "null";
     if (read == Reading::ok && is_null) read = Reading::empty;
     if (read == Reading::ok) batch_.warnings.add(WarningKind::bad_event, byte);
   }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,9 +13,12 @@ namespace fathom::trace {
 // A value as it is written: the characters of a number or word, or what is between the quotes of a
 // string, escapes and all.
 struct Token {
-  std::string_view text;
-  bool is_present = false;
+  const char* begin = nullptr;
+  std::uint32_t size = 0;
   bool is_quoted = false;
+
+  bool is_present() const { return begin != nullptr; }
+  std::string_view text() const { return is_present() ? std::string_view(begin, size) : ""; }
 };
 
 // The arguments that the reader takes; all others stay in the file.
@@ -44,14 +49,12 @@ struct Event {
 
   void clear(std::uint64_t at) {
     source = at;
-    phase.is_present = name.is_present = category.is_present = time.is_present = false;
-    duration.is_present = pid.is_present = tid.is_present = id.is_present = false;
+    phase.begin = name.begin = category.begin = time.begin = nullptr;
+    duration.begin = pid.begin = tid.begin = id.begin = nullptr;
     arg_bits = 0;
     series.clear();
   }
-  char phase_letter() const {
-    return phase.is_present && phase.text.size() == 1 ? phase.text[0] : '\0';
-  }
+  char phase_letter() const { return phase.is_present() && phase.size == 1 ? *phase.begin : '\0'; }
   const Token* arg(Arg which) const {
     const auto at = static_cast<std::size_t>(which);
     return (arg_bits >> at & 1U) != 0 ? &args[at] : nullptr;
@@ -63,33 +66,48 @@ struct Event {
   }
 };
 
-// Where the value of `key` goes; nullptr for keys that nobody needs. A key that comes twice
-// overwrites: the last wins.
-inline Token* field_of(Event& event, std::string_view key) {
-  switch (key.empty() ? '\0' : key[0]) {
-    case 'p':
-      return key == "ph" ? &event.phase : key == "pid" ? &event.pid : nullptr;
-    case 't':
-      return key == "tid" ? &event.tid : key == "ts" ? &event.time : nullptr;
-    case 'c':
-      return key == "cat" ? &event.category : nullptr;
-    case 'd':
-      return key == "dur" ? &event.duration : nullptr;
-    case 'n':
-      return key == "name" ? &event.name : nullptr;
-    case 'i':
-      return key == "id" ? &event.id : nullptr;
+// Where the value of a key goes; nullptr for keys that nobody needs. `key` points behind the
+// opening quote, and four characters can be read there. A key that comes twice overwrites: the last
+// wins.
+inline Token* field_of(Event& event, const char* key) {
+  using Letters = std::array<char, 4>;
+  constexpr auto number = [](Letters letters) { return std::bit_cast<std::uint32_t>(letters); };
+  std::uint32_t word = 0;
+  std::memcpy(&word, key, 4);
+  switch (word) {
+    case number({'c', 'a', 't', '"'}):
+      return &event.category;
+    case number({'d', 'u', 'r', '"'}):
+      return &event.duration;
+    case number({'p', 'i', 'd', '"'}):
+      return &event.pid;
+    case number({'t', 'i', 'd', '"'}):
+      return &event.tid;
+    case number({'n', 'a', 'm', 'e'}):
+      return key[4] == '"' ? &event.name : nullptr;
+    default:
+      break;
+  }
+  constexpr auto kFirstThree = number({'\xFF', '\xFF', '\xFF', 0});
+  switch (word & kFirstThree) {
+    case number({'p', 'h', '"', 0}):
+      return &event.phase;
+    case number({'t', 's', '"', 0}):
+      return &event.time;
+    case number({'i', 'd', '"', 0}):
+      return &event.id;
     default:
       return nullptr;
   }
 }
 
-// Stores an argument if it is one that is taken.
-inline void take_arg(Event& event, std::string_view key, const Token& value) {
+// Stores an argument if it is one that is taken; key(name) tells whether it has that name.
+template <typename Key>
+inline void take_arg(Event& event, const Key& key, char first_letter, const Token& value) {
   const auto take = [&](std::string_view name, Arg which) {
-    if (key == name) event.set_arg(which, value);
+    if (key(name)) event.set_arg(which, value);
   };
-  switch (key.empty() ? '\0' : key[0]) {
+  switch (first_letter) {
     case 'c':
       return take("correlation", Arg::correlation);
     case 'b':

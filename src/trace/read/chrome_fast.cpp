@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 // simdjson works in two stages. The first finds, with vector instructions, where each bracket,
 // colon, comma, string and scalar begins, and checks UTF-8 and that strings end; its result is a
@@ -64,144 +65,123 @@ constexpr std::array<unsigned, 9> kMayFollow = {
     0,                            // odd
 };
 
-// A position in the list of offsets. Offsets beyond the list point at the padding, which is no
-// character of JSON, so every test against it fails and no walk runs away.
-struct Walk {
-  const char* text;
-  const std::uint32_t* at;
+// A position in the list of offsets. Functions that read something return the position behind it,
+// nullptr where it is not as it should be. Offsets beyond the list point at the padding, which is
+// no character of JSON, so every test against it fails and no walk runs away.
+using Position = const std::uint32_t*;
 
-  char here() const { return text[*at]; }
-  Class here_class() const { return kClasses[static_cast<unsigned char>(here())]; }
+Class class_at(const char* text, Position at) {
+  return kClasses[static_cast<unsigned char>(text[*at])];
+}
 
-  // What is between the quotes of the string here, given that the next in the list follows it.
-  std::string_view string() const {
-    const char* const first = text + at[0] + 1;
-    const char* last = text + at[1] - 1;
-    while (*last != '"') --last;
-    return {first, static_cast<std::size_t>(last - first)};
-  }
-  std::string_view word() const {
-    const char* const first = text + at[0];
-    const char* last = text + at[1];
-    while (static_cast<unsigned char>(last[-1]) <= ' ') --last;
-    return {first, static_cast<std::size_t>(last - first)};
-  }
-  // "-Infinity" begins like a number.
-  bool is_number_like() const {
-    return here() != '-' || static_cast<unsigned char>(text[*at + 1] - '0') < 10;
-  }
-};
+// The string at a position, given that the next in the list follows it.
+inline Token string_at(const char* text, Position at) {
+  const char* const first = text + at[0] + 1;
+  const char* last = text + at[1] - 1;
+  while (*last != '"') --last;
+  return {first, static_cast<std::uint32_t>(last - first), true};
+}
 
-// Moves past the object or array here. Checks what may follow what, not whether brackets are of the
+inline Token word_at(const char* text, Position at) {
+  const char* const first = text + at[0];
+  const char* last = text + at[1];
+  while (static_cast<unsigned char>(last[-1]) <= ' ') --last;
+  return {first, static_cast<std::uint32_t>(last - first), false};
+}
+
+// "-Infinity" begins like a number.
+inline bool is_number_like(const char* text, Position at) {
+  return text[*at] != '-' || static_cast<unsigned char>(text[*at + 1] - '0') < 10;
+}
+
+inline bool is_scalar(const char* text, Position at) {
+  return class_at(text, at) == scalar && is_number_like(text, at);
+}
+
+// The object or array at a position. Checks what may follow what, not whether brackets are of the
 // same kind: an event in which they are not falls apart sooner or later.
-bool skip_nested(Walk& walk) {
+Position skip_nested(const char* text, Position at) {
   int depth = 0;
   unsigned allowed = kValue;
   unsigned ok = 1;
   do {
-    const Class now = walk.here_class();
-    ok &= allowed >> now & static_cast<unsigned>(walk.is_number_like());
+    const Class now = class_at(text, at);
+    ok &= allowed >> now & static_cast<unsigned>(is_number_like(text, at));
     allowed = kMayFollow[now];
     depth += kDepthChange[now];
-    ++walk.at;
+    ++at;
   } while (depth > 0 && ok != 0);
-  return ok != 0;
+  return ok != 0 ? at : nullptr;
 }
 
-// Reads the string or scalar here and moves past it.
-[[gnu::always_inline]] inline bool read_token(Walk& walk, Token& token) {
-  const Class now = walk.here_class();
-  if (now == quote) {
-    token = {walk.string(), true, true};
-  } else if (now == scalar && walk.is_number_like()) {
-    token = {walk.word(), true, false};
-  } else {
-    return false;
-  }
-  ++walk.at;
-  return true;
-}
-
-[[gnu::always_inline]] inline bool skip_token(Walk& walk) {
-  const Class now = walk.here_class();
-  ++walk.at;
-  return now == quote || (now == scalar && Walk{walk.text, walk.at - 1}.is_number_like());
-}
-
-// Reads "key": and moves past it.
-[[gnu::always_inline]] inline bool read_key(Walk& walk, std::string_view& key) {
-  if (walk.here() != '"' || walk.text[walk.at[1]] != ':') return false;
-  key = walk.string();
-  walk.at += 2;
-  return true;
-}
-
-// After a value: a comma means another is to come.
-enum class Next : std::uint8_t { more, end, wrong };
-[[gnu::always_inline]] inline Next read_separator(Walk& walk) {
-  const char c = walk.here();
-  ++walk.at;
-  return c == ',' ? Next::more : c == '}' ? Next::end : Next::wrong;
-}
-
-bool read_args(Walk& walk, Event& event, bool with_series) {
-  event.arg_bits = 0;
-  ++walk.at;
-  if (walk.here() == '}') {
-    ++walk.at;
+[[gnu::always_inline]] inline bool read_token(const char* text, Position at, Token& token) {
+  if (text[*at] == '"') {
+    token = string_at(text, at);
     return true;
   }
+  token = word_at(text, at);
+  return is_scalar(text, at);
+}
+
+// The arguments taken of the object at a position; for a counter also all of them, as series.
+Position read_args(const char* text, Position at, Event& event, bool with_series) {
+  event.arg_bits = 0;
+  ++at;
+  if (text[*at] == '}') return at + 1;
   while (true) {
-    std::string_view key;
-    if (!read_key(walk, key)) return false;
-    const Class now = walk.here_class();
-    if (now == open_brace || now == open_bracket) {
-      if (!skip_nested(walk)) return false;
+    if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
+    const char* const key = text + at[0] + 1;
+    const char first = text[at[2]];
+    if (first == '{' || first == '[') {
+      at = skip_nested(text, at + 2);
+      if (at == nullptr) return nullptr;
     } else {
       Token value;
-      if (!read_token(walk, value)) return false;
-      take_arg(event, key, value);
-      if (with_series) event.series.push_back({Token{key, true, true}, value});
+      if (!read_token(text, at + 2, value)) return nullptr;
+      const auto is = [&](std::string_view name) {
+        return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
+      };
+      take_arg(event, is, *key, value);
+      if (with_series) event.series.push_back({string_at(text, at), value});
+      at += 3;
     }
-    const Next next = read_separator(walk);
-    if (next != Next::more) return next == Next::end;
+    const char next = text[*at++];
+    if (next != ',') return next == '}' ? at : nullptr;
   }
 }
 
-bool read_nested(Walk& walk, std::string_view key, Event& event, EventRows& rows,
-                 const std::uint32_t*& args) {
-  if (key == "args" && walk.here() == '{') {
-    args = walk.at;
-    if (rows.wants_args(event)) return read_args(walk, event, false);
-    event.arg_bits = 0;
-  }
-  return skip_nested(walk);
-}
-
-// Reads the event here and moves past it.
-bool read_event(Walk& walk, Event& event, EventRows& rows) {
-  const std::uint32_t* args = nullptr;
-  ++walk.at;
+Position read_event(const char* text, Position at, Event& event, EventRows& rows) {
+  Position args = nullptr;
+  ++at;
   while (true) {
-    std::string_view key;
-    if (!read_key(walk, key)) return false;
-    const Class now = walk.here_class();
-    if (now == open_brace || now == open_bracket) {
-      if (!read_nested(walk, key, event, rows, args)) return false;
-    } else if (Token* field = field_of(event, key)) {
-      if (!read_token(walk, *field)) return false;
-    } else if (!skip_token(walk)) {
-      return false;
+    if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
+    const char* const key = text + at[0] + 1;
+    const char first = text[at[2]];
+    if (first == '{' || first == '[') {
+      at += 2;
+      const bool is_args = first == '{' && std::memcmp(key, "args\"", 5) == 0;
+      if (is_args) {
+        args = at;
+        event.arg_bits = 0;
+      }
+      const bool is_wanted = is_args && rows.wants_args(event);
+      at = is_wanted ? read_args(text, at, event, false) : skip_nested(text, at);
+      if (at == nullptr) return nullptr;
+    } else {
+      if (Token* const field = field_of(event, key)) {
+        if (!read_token(text, at + 2, *field)) return nullptr;
+      } else if (first != '"' && !is_scalar(text, at + 2)) {
+        return nullptr;
+      }
+      at += 3;
     }
-    const Next next = read_separator(walk);
-    if (next == Next::wrong) return false;
-    if (next == Next::end) break;
+    const char next = text[*at++];
+    if (next == '}') break;
+    if (next != ',') return nullptr;
   }
-  if (event.phase_letter() == 'C' && args != nullptr) {
-    Walk again{walk.text, args};
-    return read_args(again, event, true);
-  }
-  return true;
+  const bool is_counter = event.phase_letter() == 'C' && args != nullptr;
+  if (is_counter && read_args(text, args, event, true) == nullptr) return nullptr;
+  return at;
 }
 
 }  // namespace
@@ -239,19 +219,21 @@ FastStop FastScanner::scan(std::string_view text, std::uint64_t base, bool is_li
   const std::size_t count = text.empty() ? 0 : structure_->find(text);
   if (count == 0) return {};
   const std::uint32_t* const offsets = structure_->parser->structural_indexes.get();
-  Walk walk{text.data(), offsets};
-  while (walk.here() == '{') {
-    const std::size_t begin = *walk.at;
+  Position at = offsets;
+  const char* const bytes = text.data();
+  while (bytes[*at] == '{') {
+    const std::size_t begin = *at;
     event_.clear(base + begin);
-    if (!read_event(walk, event_, rows)) return {begin, false};
+    at = read_event(bytes, at, event_, rows);
+    if (at == nullptr) return {begin, false};
     rows.take(event_);
-    const std::size_t after = *walk.at;
-    if (walk.here() == ',') {
-      ++walk.at;
+    const std::size_t after = *at;
+    if (bytes[*at] == ',') {
+      ++at;
     } else if (!is_lines) {
       return {after, true};
     }
-    if (walk.here() != '{') return {after, true};
+    if (bytes[*at] != '{') return {after, true};
   }
   return {};
 }

@@ -15,10 +15,6 @@ TrackKey key_of(const Track& track) {
   return {track.pid, track.tid, track.pid_text, track.tid_text};
 }
 
-bool is_cpu_work(SpanKind kind) {
-  return kind != SpanKind::other && kind != SpanKind::sync;
-}
-
 // Arrows, marks and spans without a category name a stream by pid and tid alone, so they were taken
 // for those of a thread. Where nothing says that there is such a thread, but there is such a
 // stream, they belong to the stream.
@@ -32,18 +28,9 @@ void join_streams(std::vector<ChromePart>& parts) {
   if (streams.empty()) return;
   std::set<TrackKey> threads;
   for (const ChromePart& part : parts) {
-    std::vector<bool> is_thread(part.part.tracks.size());
-    for (const Batch& batch : part.batches) {
-      for (const SpanRow& row : batch.rows.spans) {
-        if (is_cpu_work(row.kind)) is_thread[row.track] = true;
-      }
-      for (const EdgeRow& row : batch.edges) {
-        if (is_cpu_work(row.kind)) is_thread[row.track] = true;
-      }
-    }
-    for (TrackId id = 0; id < is_thread.size(); ++id) {
-      if (is_thread[id] && part.part.tracks[id].kind == TrackKind::thread)
-        threads.insert(key_of(part.part.tracks[id]));
+    for (TrackId id = 0; id < part.is_thread.size(); ++id) {
+      const Track& track = part.part.tracks[id];
+      if (part.is_thread[id] && track.kind == TrackKind::thread) threads.insert(key_of(track));
     }
   }
   for (ChromePart& part : parts) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
 
 bool is_null(const Token& token) {
-  return !token.is_present || (!token.is_quoted && token.text == "null");
+  return !token.is_present() || (!token.is_quoted && token.text() == "null");
 }
 
 template <typename Number>
@@ -24,7 +24,7 @@ std::uint64_t load(const char* from) {
 
 std::optional<std::int64_t> integer_arg(const Event& event, Arg which) {
   const Token* token = event.arg(which);
-  return token != nullptr ? parse_integer(token->text) : std::nullopt;
+  return token != nullptr ? parse_integer(token->text()) : std::nullopt;
 }
 
 // "stream 7" → 7.
@@ -58,11 +58,11 @@ void EventRows::end_batch() {
 }
 
 EventRows::SmallText EventRows::small_text(const Token& token) {
-  const std::size_t size = token.text.size();
-  const char* const at = token.text.data();
+  const std::size_t size = token.size;
+  const char* const at = token.begin;
   SmallText small;
-  small.size = token.is_present ? size * 2 + (token.is_quoted ? 1 : 0) : UINT64_MAX - 1;
-  if (!token.is_present || size == 0) return small;
+  small.size = token.is_present() ? size * 2 + (token.is_quoted ? 1 : 0) : UINT64_MAX - 1;
+  if (!token.is_present() || size == 0) return small;
   if (size >= 8) {
     small.low = load<std::uint64_t>(at);
     small.high = load<std::uint64_t>(at + size - 8);
@@ -77,21 +77,31 @@ EventRows::SmallText EventRows::small_text(const Token& token) {
 }
 
 const Category& EventRows::category(const Event& event) {
-  if (event.category.is_present && event.category.text.size() > 16) {
-    const auto [at, is_new] = long_categories_.try_emplace(std::string(event.category.text));
-    if (is_new) at->second = category_of(event.category.text);
+  if (event.category.begin == last_category_begin_ && event.source == last_category_source_) {
+    return *last_category_;
+  }
+  last_category_begin_ = event.category.begin;
+  last_category_source_ = event.source;
+  last_category_ = &find_category(event);
+  return *last_category_;
+}
+
+const Category& EventRows::find_category(const Event& event) {
+  if (event.category.is_present() && event.category.size > 16) {
+    const auto [at, is_new] = long_categories_.try_emplace(std::string(event.category.text()));
+    if (is_new) at->second = category_of(event.category.text());
     return at->second;
   }
   const SmallText text = small_text(event.category);
   CategorySlot& slot = categories_[((text.low ^ text.high) * kMix + text.size) >> 58];
   if (slot.text != text) {
-    slot = {text, category_of(event.category.is_present ? event.category.text : "")};
+    slot = {text, category_of(event.category.text())};
   }
   return slot.category;
 }
 
 const EventRows::KnownName& EventRows::name(const Token& token, std::uint64_t source) {
-  const std::string_view raw = token.is_present ? token.text : std::string_view();
+  const std::string_view raw = token.text();
   const base::StringId id = raw_names_.intern(raw);
   while (known_names_.size() <= id) {
     const std::string_view fresh = raw_names_.view(static_cast<NameId>(known_names_.size()));
@@ -109,7 +119,7 @@ const EventRows::KnownName& EventRows::name(const Token& token, std::uint64_t so
 
 std::string EventRows::text(const Token& token, std::uint64_t source) {
   std::string out;
-  const std::size_t bad = unescape(token.text, out);
+  const std::size_t bad = unescape(token.text(), out);
   if (bad > 0) batch_->warnings.add(WarningKind::bad_escape, source, bad);
   return out;
 }
@@ -117,7 +127,7 @@ std::string EventRows::text(const Token& token, std::uint64_t source) {
 Place EventRows::place(const Token& token, std::uint64_t source) {
   Place place;
   if (is_null(token)) return place;
-  if (const auto number = parse_integer(token.text)) {
+  if (const auto number = parse_integer(token.text())) {
     place.number = *number;
   } else {
     place.text = text(token, source);
@@ -128,8 +138,8 @@ Place EventRows::place(const Token& token, std::uint64_t source) {
 TrackId EventRows::track(const Event& event, bool on_gpu) {
   SmallText pid = small_text(event.pid);
   const SmallText tid = small_text(event.tid);
-  const bool is_exact = (event.pid.text.size() <= 16 || !event.pid.is_present) &&
-                        (event.tid.text.size() <= 16 || !event.tid.is_present);
+  const bool is_exact = (event.pid.size <= 16 || !event.pid.is_present()) &&
+                        (event.tid.size <= 16 || !event.tid.is_present());
   if (on_gpu) pid.size ^= std::uint64_t{1} << 62;
   const std::uint64_t hash = (pid.low + pid.size + (tid.low ^ tid.high * 31) * 7) * kMix;
   TrackSlot& slot = tracks_[hash >> 56];
@@ -146,8 +156,8 @@ TrackId EventRows::track(const Event& event, bool on_gpu) {
 // One a (process, category, id), as the format has it.
 TrackId EventRows::async_track(const Event& event) {
   const Place process = place(event.pid, event.source);
-  std::string category = event.category.is_present ? text(event.category, event.source) : "";
-  const auto id = event.id.is_present ? parse_id(event.id.text) : 0;
+  std::string category = event.category.is_present() ? text(event.category, event.source) : "";
+  const auto id = event.id.is_present() ? parse_id(event.id.text()) : 0;
   return part_.track(TrackKind::async, process.number, static_cast<std::int64_t>(id), process.text,
                      category);
 }
@@ -162,7 +172,7 @@ bool EventRows::read_time(const Event& event, std::int64_t& time_ns) {
     warn(WarningKind::missing_time, event.source);
     return false;
   }
-  const auto time = parse_time_ns(event.time.text);
+  const auto time = parse_time_ns(event.time.text());
   if (!time) warn(WarningKind::bad_number, event.source);
   time_ns = time.value_or(0);
   return time.has_value();
@@ -174,7 +184,7 @@ bool EventRows::read_duration(const Event& event, std::int64_t start_ns,
     warn(WarningKind::missing_duration, event.source);
     return false;
   }
-  const auto duration = parse_time_ns(event.duration.text);
+  const auto duration = parse_time_ns(event.duration.text());
   if (!duration || *duration > kMaxTime - start_ns) {
     warn(WarningKind::bad_number, event.source);
     return false;
@@ -192,10 +202,10 @@ bool EventRows::wants_args(const Event& event) {
     case 'X':
     case 'B':
     case 'b':
-      return !event.category.is_present || category(event).uses_args;
+      return !event.category.is_present() || category(event).uses_args;
     case 'i':
     case 'I':
-      return !event.name.is_present || event.name.text == "[memory]";
+      return !event.name.is_present() || event.name.text() == "[memory]";
     case 'E':
     case 'e':
     case 's':
@@ -252,7 +262,8 @@ void EventRows::take_complete(const Event& event) {
   const Category& what = category(event);
   const KnownName& known = name(event.name, event.source);
   row.kind = what.kind;
-  if (!event.category.is_present && event.pid.is_present && event.pid.text == "CPU functions") {
+  if (!event.category.is_present() && event.pid.is_present() &&
+      event.pid.text() == "CPU functions") {
     row.kind = SpanKind::cpu_op;  // as torch without Kineto writes it
   }
   if (known.is_step && row.kind == SpanKind::cpu_op) row.kind = SpanKind::annotation;
@@ -261,6 +272,7 @@ void EventRows::take_complete(const Event& event) {
   const bool on_gpu =
       what.on_gpu || (what.kind == SpanKind::sync && event.arg(Arg::stream) != nullptr);
   row.track = track(event, on_gpu);
+  if (!on_gpu) note_kind(row.track, row.kind);
   if (what.uses_args) {
     row.correlation = correlation(event);
     if (on_gpu) note_stream(event, row.track);
@@ -271,6 +283,12 @@ void EventRows::take_complete(const Event& event) {
     }
   }
   spans_.push_back(row);
+}
+
+void EventRows::note_kind(TrackId track, SpanKind kind) {
+  if (kind == SpanKind::other || kind == SpanKind::sync) return;
+  if (is_thread_.size() <= track) is_thread_.resize(part_.tracks.size());
+  is_thread_[track] = true;
 }
 
 void EventRows::note_stream(const Event& event, TrackId id) {
@@ -297,6 +315,7 @@ void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
   row.name = name(event.name, event.source).id;
   row.source = event.source;
   row.track = track;
+  note_kind(track, row.kind);
   if (what.uses_args) row.correlation = correlation(event);
   batch_->edges.push_back(row);
 }
@@ -304,8 +323,7 @@ void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
 void EventRows::take_instant(const Event& event, TrackId track) {
   Instant row;
   if (!read_time(event, row.time_ns)) return;
-  if (event.name.is_present && event.name.text == "[memory]" &&
-      take_memory(event, row.time_ns, track)) {
+  if (event.name.text() == "[memory]" && take_memory(event, row.time_ns, track)) {
     return;
   }
   row.name = name(event.name, event.source).id;
@@ -321,7 +339,7 @@ bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId tr
   row.time_ns = time_ns;
   row.bytes = *bytes;
   row.track = track;
-  if (const Token* address = event.arg(Arg::address)) row.address = parse_unsigned(address->text);
+  if (const Token* address = event.arg(Arg::address)) row.address = parse_unsigned(address->text());
   row.total_allocated = integer_arg(event, Arg::total_allocated);
   row.total_reserved = integer_arg(event, Arg::total_reserved);
   row.device = memory_device(integer_arg(event, Arg::device_type));
@@ -342,8 +360,8 @@ void EventRows::take_counter(const Event& event) {
   const NameId counter_name = name(event.name, event.source).id;
   for (const auto& [key, value] : event.series) {
     double number = 0;
-    const char* const end = value.text.data() + value.text.size();
-    const auto [stop, error] = std::from_chars(value.text.data(), end, number);
+    const char* const end = value.text().data() + value.text().size();
+    const auto [stop, error] = std::from_chars(value.text().data(), end, number);
     if (error != std::errc() || stop != end) continue;
     NameId id = counter_name;
     if (const std::string series = text(key, event.source);
@@ -363,8 +381,8 @@ void EventRows::take_flow(const Event& event, FlowPhase phase) {
   if (category(event).is_launch_flow) return;
   FlowPoint row;
   if (!read_time(event, row.time_ns)) return;
-  row.id = event.id.is_present ? parse_id(event.id.text) : 0;
-  row.category = name(event.category.is_present ? event.category : event.name, event.source).id;
+  row.id = event.id.is_present() ? parse_id(event.id.text()) : 0;
+  row.category = name(event.category.is_present() ? event.category : event.name, event.source).id;
   row.track = track(event, false);
   row.phase = phase;
   batch_->rows.flows.push_back(row);
@@ -373,17 +391,17 @@ void EventRows::take_flow(const Event& event, FlowPhase phase) {
 void EventRows::take_metadata(const Event& event) {
   LabelRow row;
   const Token* value = event.arg(Arg::name);
-  if (event.name.text == "process_name") {
+  if (event.name.text() == "process_name") {
     row.kind = LabelKind::process_name;
-  } else if (event.name.text == "thread_name") {
+  } else if (event.name.text() == "thread_name") {
     row.kind = LabelKind::thread_name;
-  } else if (event.name.text == "process_labels") {
+  } else if (event.name.text() == "process_labels") {
     row.kind = LabelKind::process_labels;
     value = event.arg(Arg::labels);
   } else {
     return;
   }
-  if (!event.name.is_present || value == nullptr) return;
+  if (value == nullptr) return;
   row.text = text(*value, event.source);
   row.pid = place(event.pid, event.source);
   row.tid = place(event.tid, event.source);

@@ -62,10 +62,19 @@ struct Batch {
   Warnings warnings;
 };
 
+// What one thread has read.
+struct ChromePart {
+  ChromePart() { part.arena = std::make_unique<Arena>(); }
+
+  TracePart part;
+  std::vector<Batch> batches;
+  std::vector<bool> is_thread;  // by track: it has spans of the CPU
+};
+
 // Turns events into rows: what an event means is decided here and nowhere else. One a thread.
 class EventRows {
  public:
-  explicit EventRows(TracePart& part) : part_(part) {}
+  explicit EventRows(ChromePart& part) : part_(part.part), is_thread_(part.is_thread) {}
 
   // From here on, rows go into `batch`.
   void begin_batch(Batch& batch);
@@ -103,6 +112,7 @@ class EventRows {
 
   static SmallText small_text(const Token& token);
   const Category& category(const Event& event);
+  const Category& find_category(const Event& event);
   const KnownName& name(const Token& token, std::uint64_t source);
   std::string text(const Token& token, std::uint64_t source);
   Place place(const Token& token, std::uint64_t source);
@@ -120,9 +130,11 @@ class EventRows {
   void take_counter(const Event& event);
   void take_flow(const Event& event, FlowPhase phase);
   void take_metadata(const Event& event);
+  void note_kind(TrackId track, SpanKind kind);
   void note_stream(const Event& event, TrackId track);
 
   TracePart& part_;
+  std::vector<bool>& is_thread_;
   Batch* batch_ = nullptr;
   std::vector<SpanRow> spans_;
   std::vector<MemoryEvent> memory_;
@@ -130,6 +142,9 @@ class EventRows {
   std::vector<KnownName> known_names_;  // by id of the raw name
   std::array<CategorySlot, 64> categories_;
   std::unordered_map<std::string, Category> long_categories_;
+  const Category* last_category_ = nullptr;  // of the event that is at hand
+  const char* last_category_begin_ = nullptr;
+  std::uint64_t last_category_source_ = UINT64_MAX;
   std::array<TrackSlot, 256> tracks_;
   std::unordered_map<std::uint64_t, std::size_t> counters_;  // of this batch
   std::string scratch_;

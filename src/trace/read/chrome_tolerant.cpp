@@ -47,14 +47,13 @@ std::size_t TolerantScanner::find_quote(std::size_t from) const {
   return text_.size();
 }
 
-// Whether what follows a quote is what follows the end of a string there: after a key a colon;
-// after a value the end of the object, or a comma and another key. Text that ends here is cut off,
-// and says nothing against it.
+// Whether what follows a quote is what follows the end of a value: the end of the object, or a
+// comma and another key. Text that ends here is cut off, and says nothing against it. Keys are not
+// questioned: their quotes are the profiler's own.
 bool TolerantScanner::is_proper_end(std::size_t after_quote, In where) const {
   const std::size_t at = after_spaces(text_, after_quote);
   if (at >= text_.size()) return true;
   const char c = text_[at];
-  if (where == In::object_key) return c == ':';
   if (where == In::array) return c == ',' || c == ']';
   if (c == '}') return true;
   if (c != ',' && c != '"') return false;
@@ -73,25 +72,43 @@ void TolerantScanner::check_string(std::string_view raw) {
   if (!is_utf8(raw)) warn(WarningKind::bad_utf8);
 }
 
+// Whether a quote opens the first key of another event: nothing before it belongs together with
+// what comes after.
+bool TolerantScanner::begins_event(std::size_t quote) const {
+  std::size_t at = quote;
+  for (const char expected : {'{', ',', '}'}) {
+    while (at > 0 && is_space(text_[at - 1])) --at;
+    if (at == 0 || text_[--at] != expected) return false;
+  }
+  return true;
+}
+
+// The quote that ends a value which the first quote does not seem to end; the first, where there is
+// no better one.
+std::size_t TolerantScanner::find_proper_end(std::size_t begin, std::size_t first, In where) {
+  std::uint64_t inside = 0;
+  std::size_t end = first;
+  do {
+    end = find_quote(end + 1);
+    ++inside;
+    if (end < text_.size() && begins_event(end)) return first;
+  } while (end < text_.size() && !is_proper_end(end + 1, where));
+  if (end < text_.size()) {
+    warn(WarningKind::unescaped_quote, inside);
+    return end;
+  }
+  no_proper_end_from_ = std::min(no_proper_end_from_, begin);
+  return first;
+}
+
 Reading TolerantScanner::read_string(In where, std::string_view& raw) {
   const std::size_t begin = position + 1;
-  const std::size_t first = find_quote(begin);
-  if (first >= text_.size()) return Reading::cut_off;
-  std::size_t end = first;
-  std::uint64_t inside = 0;
-  if (!is_proper_end(end + 1, where) && begin < no_proper_end_from_) {
-    do {
-      end = find_quote(end + 1);
-      ++inside;
-    } while (end < text_.size() && !is_proper_end(end + 1, where));
-    if (end >= text_.size()) {
-      no_proper_end_from_ = std::min(no_proper_end_from_, begin);
-      end = first;
-      inside = 0;
-    }
+  std::size_t end = find_quote(begin);
+  if (end >= text_.size()) return Reading::cut_off;
+  if (where != In::object_key && begin < no_proper_end_from_ && !is_proper_end(end + 1, where)) {
+    end = find_proper_end(begin, end, where);
   }
   raw = text_.substr(begin, end - begin);
-  if (inside > 0) warn(WarningKind::unescaped_quote, inside);
   check_string(raw);
   position = end + 1;
   return Reading::ok;
@@ -102,7 +119,8 @@ Reading TolerantScanner::read_scalar(Token& token) {
   std::size_t end = begin;
   while (end < text_.size() && !ends_scalar(text_[end])) ++end;
   if (end == begin) return Reading::wrong;
-  token = {text_.substr(begin, end - begin), true, false};
+  if (end - begin > UINT32_MAX) return Reading::wrong;
+  token = {text_.data() + begin, static_cast<std::uint32_t>(end - begin), false};
   if (end == text_.size()) return Reading::cut_off;
   position = end;
   return Reading::ok;
@@ -120,12 +138,15 @@ Reading TolerantScanner::read_key(std::string_view& key) {
 }
 
 Reading TolerantScanner::read_value(Token& token, bool in_array) {
-  token.is_present = false;
+  token = {};
   if (at_end()) return Reading::cut_off;
   if (here() == '{' || here() == '[') return read_nested(nullptr);
   if (here() != '"') return read_scalar(token);
-  token.is_present = token.is_quoted = true;
-  return read_string(in_array ? In::array : In::object_value, token.text);
+  std::string_view raw;
+  const Reading read = read_string(in_array ? In::array : In::object_value, raw);
+  if (raw.size() > UINT32_MAX) return Reading::wrong;
+  if (read == Reading::ok) token = {raw.data(), static_cast<std::uint32_t>(raw.size()), true};
+  return read;
 }
 
 // The object or array here, however deep. Arguments directly in it go to `event`.
@@ -169,10 +190,13 @@ Reading TolerantScanner::read_nested(Event* event) {
     Token token;
     const Reading read = read_value(token, open.back() == '[');
     if (read != Reading::ok) return read;
-    if (!token.is_quoted && !looks_like_scalar(token.text)) warn(WarningKind::bad_number);
+    if (!token.is_quoted && !looks_like_scalar(token.text())) warn(WarningKind::bad_number);
     if (event != nullptr && open.size() == 1 && open.back() == '{') {
-      take_arg(*event, key, token);
-      event->series.push_back({Token{key, true, true}, token});
+      take_arg(
+          *event, [&](std::string_view name) { return key == name; }, key.empty() ? '\0' : key[0],
+          token);
+      event->series.push_back(
+          {Token{key.data(), static_cast<std::uint32_t>(key.size()), true}, token});
     }
     needs_comma = true;
   }
@@ -210,11 +234,12 @@ Reading TolerantScanner::read_event(Event& event, std::string_view* args) {
       if (args != nullptr) *args = text_.substr(begin, position - begin);
     } else {
       read = read_value(value);
-      Token* const field = field_of(event, key);
-      if (field != nullptr && value.is_present) *field = value;
+      // Behind a key of two letters there are at least its quote and the colon.
+      Token* const field = key.size() < 2 ? nullptr : field_of(event, key.data());
+      if (field != nullptr && value.is_present()) *field = value;
       // Times are judged by whoever turns them into numbers.
       const bool is_time = field == &event.time || field == &event.duration;
-      if (!is_time && value.is_present && !value.is_quoted && !looks_like_scalar(value.text)) {
+      if (!is_time && value.is_present() && !value.is_quoted && !looks_like_scalar(value.text())) {
         warn(WarningKind::bad_number);
       }
     }

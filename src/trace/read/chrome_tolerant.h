@@ -54,6 +54,8 @@ class TolerantScanner {
   Reading read_scalar(Token& token);
   Reading read_nested(Event* event);
   std::size_t find_quote(std::size_t from) const;
+  std::size_t find_proper_end(std::size_t begin, std::size_t first, In where);
+  bool begins_event(std::size_t quote) const;
   bool is_proper_end(std::size_t after_quote, In where) const;
   void check_string(std::string_view raw);
 

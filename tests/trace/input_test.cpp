@@ -1,0 +1,83 @@
+#include "trace/read/input.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "trace/read.h"
+#include "trace/read/sniff.h"
+
+namespace fathom::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file that is there as long as the test.
+class File {
+ public:
+  explicit File(const std::string& content) { std::ofstream(path(), std::ios::binary) << content; }
+  ~File() { fs::remove(path()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  static std::string path() { return testing::TempDir() + "fathom_input_test"; }
+};
+
+std::string error_of(const std::string& path) {
+  try {
+    read_trace(path);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string error_of_content(const std::string& content) {
+  const File file(content);
+  std::string text = error_of(File::path());
+  const std::size_t at = text.find(File::path());
+  return at == std::string::npos ? text : text.replace(at, File::path().size(), "F");
+}
+
+TEST(Input, WhatCannotBeReadIsOneLine) {
+  EXPECT_EQ(error_of("/no/such/file"), "/no/such/file: no such file");
+  EXPECT_EQ(error_of("/tmp"), "/tmp: is a directory, not a trace");
+  EXPECT_EQ(error_of_content(""), "F: is empty");
+  EXPECT_EQ(
+      error_of_content("\x89PNG\r\n\x1A\n"),
+      "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto and its "
+      "own profiles.");
+  EXPECT_EQ(error_of_content(std::string("\x1F\x8B\x08\0\0\0\0", 7)),
+            "F: the compressed data is cut off or damaged: nothing can be unpacked");
+  EXPECT_EQ(error_of_content("{\"a\": 1}"), "F: not a trace: JSON without events");
+}
+
+TEST(Input, ViewIsTheContent) {
+  const File file("[1, 2, 3]");
+  const auto input = Input::open(File::path());
+  EXPECT_EQ(input->view(), "[1, 2, 3]");
+  EXPECT_EQ(input->head(), "[1, 2, 3]");
+  EXPECT_EQ(input->packing(), Packing::none);
+}
+
+TEST(Sniff, TellsFormatsByContent) {
+  const auto format = [](std::string_view head) { return sniff(head).format; };
+  EXPECT_EQ(format("[]"), Format::chrome_json);
+  EXPECT_EQ(format("\xEF\xBB\xBF {\"traceEvents\": ["), Format::chrome_json);
+  EXPECT_EQ(format(R"({"schemaVersion": 1, "summary": {"x": 1)"), Format::profile_json);
+  EXPECT_EQ(format(R"({"schemaVersion": 1, "args": {"summary": 1}, "traceEvents": [)"),
+            Format::chrome_json);
+  EXPECT_EQ(format(R"({"x": "summary", "traceEvents": [)"), Format::chrome_json);
+  EXPECT_EQ(format(R"({"ph": "X", "name": "entries"})"), Format::chrome_json);
+  EXPECT_EQ(format(R"({"fathom": "0.1.0", "run": {})"), Format::profile_json);
+  EXPECT_EQ(format(R"({"entries": [], "summary": {}})"), Format::profile_json);
+  EXPECT_EQ(format("\n\n{\"traceEvents\": [\n"), Format::chrome_json);
+  EXPECT_EQ(format("\x0A\x06\x40\x01\x50\x02\x58\x03\x0A\x02\x40\x01"), Format::perfetto);
+  EXPECT_EQ(format("PK\x03\x04"), Format::foreign);
+  EXPECT_EQ(sniff("hello").what, "text");
+  EXPECT_EQ(sniff(std::string_view("SQLite format 3\0", 16)).what.substr(0, 15), "SQLite database");
+}
+
+}  // namespace
+}  // namespace fathom::trace
