@@ -198,7 +198,7 @@ enum Field : std::uint32_t {
   kTitle = 9,              // string
   kRank = 10,
   kWorldSize = 11,
-  kDevice = 12,      // message, repeated
+  kDevice = 12,       // message, repeated
   kTimeShiftNs = 13,  // subtract from every time: a trace with times below 0 was moved up by it
   kDroppedSpans = 14,
   kBaseTimeNs = 15,  // add to a time, after the shift, to get Unix time

@@ -81,7 +81,8 @@ std::string difference(const Trace& expected, const Trace& actual) {
     std::vector<std::string> lines;
     std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
                         std::back_inserter(lines));
-    for (std::size_t i = 0; i < lines.size() && i < 8; ++i) text += fmt::format("{} {}\n", label, lines[i]);
+    for (std::size_t i = 0; i < lines.size() && i < 8; ++i)
+      text += fmt::format("{} {}\n", label, lines[i]);
   };
   list("lost", before, after);
   list("new", after, before);

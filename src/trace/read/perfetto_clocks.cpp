@@ -132,22 +132,16 @@ Clocks::Step Clocks::find_step(ClockKey clock, std::uint64_t time_ns, int hops) 
   return best;
 }
 
-std::uint64_t Clocks::to_trace_time(ClockKey clock, std::uint64_t time_ns) {
-  if (clock == target_) return time_ns;
-  Step& step = steps_[clock];
-  if (step.version != version_ || time_ns < step.from || time_ns >= step.until) {
-    const bool was_missed = step.was_missed;
-    step = find_step(clock, time_ns, kMaxHops);
-    step.version = version_;
-    step.was_missed = was_missed || !step.reaches_target;
-  }
-  return time_ns + step.delta;
+Clocks::Conversion Clocks::find_conversion(ClockKey clock, std::uint64_t time_ns) {
+  Step step = find_step(clock, time_ns, kMaxHops);
+  step.version = version_;
+  if (!step.reaches_target) missed_.insert(clock);
+  return step;
 }
 
 bool Clocks::learned_too_late() const {
-  return std::any_of(steps_.begin(), steps_.end(), [&](const auto& entry) {
-    return entry.second.was_missed && find_step(entry.first, 0, kMaxHops).reaches_target;
-  });
+  return std::any_of(missed_.begin(), missed_.end(),
+                     [&](ClockKey clock) { return find_step(clock, 0, kMaxHops).reaches_target; });
 }
 
 std::optional<std::int64_t> Clocks::unix_offset() const {

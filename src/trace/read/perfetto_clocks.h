@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace fathom::trace {
@@ -28,13 +29,27 @@ struct ClockReading {
 // own still line up.
 class Clocks {
  public:
+  // How to convert times of one clock, as it was found last: add `delta` to those in [from, until).
+  struct Conversion {
+    std::uint64_t from = 0;
+    std::uint64_t until = 0;
+    std::uint64_t delta = 0;
+    std::uint64_t version = 0;  // of what the snapshots say
+  };
+
   Clocks();
 
   // Adds a ClockSnapshot message; returns the clocks in it.
   const std::vector<ClockReading>& add_snapshot(std::string_view message, std::uint32_t sequence);
 
-  // Time on the trace's clock; unchanged where nothing leads there.
-  std::uint64_t to_trace_time(ClockKey clock, std::uint64_t time_ns);
+  // Time on the trace's clock; unchanged where nothing leads there. `last` is the caller's memory
+  // of the conversion, one a clock, so that most times need no search.
+  std::uint64_t to_trace_time(ClockKey clock, std::uint64_t time_ns, Conversion& last) {
+    if (last.version != version_ || time_ns < last.from || time_ns >= last.until) {
+      last = find_conversion(clock, time_ns);
+    }
+    return time_ns + last.delta;
+  }
 
   // Whether a time was left unconverted for want of a snapshot that came later in the file: then
   // reading once more, with what is known now, gives better times.
@@ -53,23 +68,18 @@ class Clocks {
     ClockKey to = 0;
     std::vector<Point> points;  // by time
   };
-  // Add `delta` to a time of the clock in [from, until).
-  struct Step {
-    std::uint64_t from = 0;
-    std::uint64_t until = 0;
-    std::uint64_t delta = 0;
-    std::uint64_t version = 0;
+  struct Step : Conversion {
     bool found = false;
     bool reaches_target = false;
-    bool was_missed = false;
   };
 
   void choose_target();
   void add_edge(ClockKey from, ClockKey to, Point point);
+  Conversion find_conversion(ClockKey clock, std::uint64_t time_ns);
   Step find_step(ClockKey clock, std::uint64_t time_ns, int hops) const;
 
   std::unordered_map<ClockKey, std::vector<Edge>> edges_;
-  std::unordered_map<ClockKey, Step> steps_;  // the last answer for each clock
+  std::unordered_set<ClockKey> missed_;  // clocks that did not lead to the trace's when asked for
   std::vector<ClockReading> latest_;
   ClockKey target_;
   bool target_is_named_ = false;

@@ -19,7 +19,8 @@ class Fields {
   explicit Fields(std::string_view message)
       : at_(message.data()), end_(message.data() + message.size()) {}
 
-  bool next() {
+  // Inlined by force: the loops over fields are all there is to reading a packet.
+  [[gnu::always_inline]] bool next() {
     if (at_ == end_) return false;
     std::uint64_t tag = 0;
     if (!read_varint(tag) || tag >> 3 == 0 || tag >> 3 > kMaxField) return fail();
@@ -69,7 +70,7 @@ class Fields {
     return false;
   }
 
-  bool read_varint(std::uint64_t& value) {
+  [[gnu::always_inline]] bool read_varint(std::uint64_t& value) {
     if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
       value = static_cast<unsigned char>(*at_++);
       return true;
@@ -77,7 +78,7 @@ class Fields {
     return read_long_varint(value);
   }
 
-  bool read_long_varint(std::uint64_t& value) {
+  [[gnu::noinline]] bool read_long_varint(std::uint64_t& value) {
     std::uint64_t result = 0;
     for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
       const auto byte = static_cast<unsigned char>(*at_++);

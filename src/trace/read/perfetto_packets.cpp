@@ -148,6 +148,20 @@ bool PacketWalk::find_next_packet() {
 
 bool PacketWalk::next() {
   if (at_ >= trace_.size()) return false;
+  // Nearly all packets are shorter than 128 bytes.
+  if (trace_.size() - at_ >= 2 && trace_[at_] == kPacketTag) {
+    const auto length = static_cast<unsigned char>(trace_[at_ + 1]);
+    if (length < 0x80 && length <= trace_.size() - at_ - 2) {
+      byte_ = at_;
+      packet_ = {trace_.data() + at_ + 2, length};
+      at_ += 2 + std::size_t{length};
+      return true;
+    }
+  }
+  return next_long();
+}
+
+bool PacketWalk::next_long() {
   auto packet = packet_at(at_);
   if (!packet) {
     const std::size_t damage = at_;

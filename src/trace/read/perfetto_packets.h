@@ -70,6 +70,7 @@ class PacketWalk {
   // Length of the packet's frame at `at` and where its content begins; nothing if there is none.
   std::optional<std::string_view> packet_at(std::size_t at) const;
   bool find_next_packet();
+  bool next_long();
 
   std::string_view trace_;
   Warnings& warnings_;

@@ -1,6 +1,8 @@
 #include "trace/read/perfetto_reader.h"
 
+#include <algorithm>
 #include <string>
+#include <thread>
 
 #include "base/perfetto.h"
 #include "trace/read/chrome_category.h"
@@ -10,18 +12,29 @@
 // Packets: their sequences' state, and everything in them that is not an event.
 namespace fathom::trace {
 namespace pf = base::perfetto;
+namespace {
+
+constexpr std::size_t kSmallestSpanBytes = 24;
+constexpr unsigned kMaxThreads = 8;
+
+}  // namespace
 
 void PerfettoReader::read(std::string_view bytes) {
+  // Room for as many spans as there can be in packets as small as ours; what is not used costs
+  // nothing, and growing would cost a copy of everything.
+  part_.spans.reserve(bytes.size() / kSmallestSpanBytes);
   for (PacketWalk walk(bytes, part_.warnings); walk.next();) {
     read_one(walk.packet(), packet_place(walk.byte()));
   }
 }
 
 Sequence& PerfettoReader::sequence(std::uint32_t id) {
-  if (sequence_ != nullptr && sequence_->id == id) return *sequence_;
-  Sequence& found = sequences_[id];
-  found.id = id;
-  return found;
+  Sequence*& recent = recent_[id % recent_.size()];
+  if (recent == nullptr || recent->id != id) {
+    recent = &sequences_[id];
+    recent->id = id;
+  }
+  return *recent;
 }
 
 // Whether the packet can be understood: what it refers to was seen, and nothing was lost since.
@@ -102,8 +115,7 @@ void PerfettoReader::read_interned(std::string_view message) {
         sequence_->names.set(iid, part_.names.intern(text));
         break;
       case pf::interned_data::kEventCategories:
-        sequence_->categories.set(
-            iid, static_cast<std::uint32_t>(category_of(text).kind));
+        sequence_->categories.set(iid, static_cast<std::uint32_t>(category_of(text).kind));
         break;
       case pf::interned_data::kDebugAnnotationNames:
         sequence_->annotation_names().names.set(iid, annotation_pool_.intern(text));
@@ -126,6 +138,7 @@ void PerfettoReader::read_defaults(std::string_view message) {
     for (Fields event(f.bytes()); event.next();) {
       if (event.number() != pf::track_event::kTrackUuid) continue;
       sequence_->default_track = event.value();
+      sequence_->default_slot = UINT32_MAX;
       sequence_->has_default_track = true;
     }
   }
@@ -163,7 +176,8 @@ Trace PerfettoReader::finish(std::string_view bytes, std::shared_ptr<const void>
   if (!info.base_time_ns) info.base_time_ns = clocks_.unix_offset();
   std::vector<TracePart> parts;
   parts.push_back(std::move(part_));
-  Trace trace = assemble(std::move(parts), std::move(info));
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
+  Trace trace = assemble(std::move(parts), std::move(info), threads);
   trace.operations = std::move(run_.operations);
   std::unordered_map<std::uint32_t, std::vector<AnnotationNames>> names;
   for (auto& [id, sequence] : sequences_) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,7 +66,8 @@ class PerfettoReader {
   FathomRun run_;
   base::StringPool annotation_pool_;
   std::unordered_map<std::uint32_t, Sequence> sequences_;
-  Sequence* sequence_ = nullptr;  // of the packet at hand
+  std::array<Sequence*, 64> recent_ = {};  // some of them, by id
+  Sequence* sequence_ = nullptr;           // of the packet at hand
   std::int64_t end_ns_ = INT64_MIN;
   bool is_inside_packed_ = false;
 };

@@ -32,7 +32,12 @@ bool PerfettoReader::find_time(const PacketFields& packet, const EventFields& ev
       if (own->incremental) time = own->last_ns += time;
     }
   }
-  time_ns = static_cast<std::int64_t>(clocks_.to_trace_time(clock_key(clock, sequence_->id), time));
+  if (clock != sequence_->last_clock) {
+    sequence_->last_clock = clock;
+    sequence_->last_conversion = {};
+  }
+  time_ns = static_cast<std::int64_t>(
+      clocks_.to_trace_time(clock_key(clock, sequence_->id), time, sequence_->last_conversion));
   return time_ns > -kMaxTime && time_ns < kMaxTime;
 }
 
@@ -69,7 +74,9 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
   if (event.has_track) {
     row.track = tracks_.slot(event.track_uuid);
   } else if (sequence_->has_default_track) {
-    row.track = tracks_.slot(sequence_->default_track);
+    std::uint32_t& slot = sequence_->default_slot;
+    if (slot == UINT32_MAX) slot = tracks_.slot(sequence_->default_track);
+    row.track = slot;
   } else {
     row.track = sequence_->has_thread ? legacy_track({}, false) : tracks_.slot(0);
   }

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/read/perfetto_clocks.h"
+
 namespace fathom::trace {
 
 // What a sequence's interning ids stand for. The ids count up from 1 in every writer we know, so
@@ -66,10 +68,13 @@ struct Sequence {
   std::uint32_t default_clock = 0;  // 0: none
   std::uint64_t default_track = 0;
   bool has_default_track = false;
-  IidTable names;       // → NameId
-  IidTable categories;  // → SpanKind
+  std::uint32_t default_slot = UINT32_MAX;  // of the default track, once it was looked up
+  IidTable names;                           // → NameId
+  IidTable categories;                      // → SpanKind
   std::vector<AnnotationNames> annotations;
   std::vector<Clock> clocks;
+  std::uint32_t last_clock = 0;        // of the last event ...
+  Clocks::Conversion last_conversion;  // ... and how its time was converted
 
   // From the deprecated ThreadDescriptor.
   bool has_thread = false;
@@ -93,6 +98,7 @@ struct Sequence {
     state_is_valid = true;
     default_clock = 0;
     has_default_track = false;
+    default_slot = UINT32_MAX;
     names.clear();
     categories.clear();
     if (annotations.empty()) return;

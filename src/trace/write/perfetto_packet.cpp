@@ -23,7 +23,8 @@ std::optional<std::uint64_t> unsigned_of(std::string_view text) {
 
 void add_value(pbf_writer& annotation, std::string_view json) {
   if (json.starts_with('"')) {
-    annotation.add_string(pf::debug_annotation::kString, unescaped(json.substr(1, json.size() - 2)));
+    annotation.add_string(pf::debug_annotation::kString,
+                          unescaped(json.substr(1, json.size() - 2)));
   } else if (json == "true" || json == "false") {
     annotation.add_bool(pf::debug_annotation::kBool, json == "true");
   } else if (const auto integer = integer_of(json)) {
