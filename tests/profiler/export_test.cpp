@@ -1,5 +1,6 @@
 #include <fathom/fathom.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -12,7 +13,7 @@ namespace fathom {
 namespace {
 
 nlohmann::json exported() {
-  const std::string path = ::testing::TempDir() + "fathom_profile.json";
+  const std::string path = ::testing::TempDir() + std::to_string(getpid()) + "fathom_profile.json";
   profiler().export_json(path);
   std::ifstream file(path);
   nlohmann::json parsed = nlohmann::json::parse(file);

@@ -1,5 +1,6 @@
 #include <fathom/fathom.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -92,7 +93,8 @@ TEST_F(Functions, MayBeCalledWhileOthersMeasure) {
     EXPECT_LE(profiler().entries().size(), 1000U);
     profiler().enable(round % 5 != 0);
     if (round % 3 == 0) profiler().reset();
-    if (round % 10 == 0) profiler().start_recording(::testing::TempDir() + "busy.pftrace");
+    if (round % 10 == 0)
+      profiler().start_recording(::testing::TempDir() + std::to_string(getpid()) + "busy.pftrace");
     if (round % 10 == 7) profiler().stop_recording();
     std::jthread([] { FATHOM_SCOPE("short-lived"); });
   }

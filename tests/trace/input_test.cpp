@@ -1,6 +1,7 @@
 #include "trace/read/input.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,9 @@ class File {
   ~File() { fs::remove(path()); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  static std::string path() { return testing::TempDir() + "fathom_input_test"; }
+  static std::string path() {
+    return testing::TempDir() + std::to_string(getpid()) + "fathom_input_test";
+  }
 };
 
 std::string error_of(const std::string& path) {

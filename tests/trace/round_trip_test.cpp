@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +65,30 @@ TEST_P(RoundTrip, ChromeJsonIsJsonWithEverySpanInIt) {
   std::size_t spans = 0;
   for (const auto& event : json["traceEvents"]) spans += event["ph"] == "X" ? 1 : 0;
   EXPECT_EQ(spans, trace.spans.size());
+}
+
+// A real trace, with its arguments: Chrome → Perfetto → Chrome.
+TEST(RoundTripOfAFile, KinetoThroughPerfettoKeepsArgumentsToo) {
+  const char* corpus = std::getenv("FATHOM_CORPUS");
+  const std::string path =
+      std::string(corpus != nullptr ? corpus : FATHOM_SOURCE_DIR "/../shared/corpus") +
+      "/kineto/a100_simple_add.json.gz";
+  if (!std::ifstream(path)) GTEST_SKIP() << "no " << path;
+  const Trace before = read_trace(path);
+  const TemporaryFile perfetto("kineto.pftrace");
+  write_trace(before, perfetto.path());
+  const Trace between = read_trace(perfetto.path());
+  EXPECT_EQ(testing::difference(before, between), "");
+  const TemporaryFile chrome("kineto.json");
+  write_trace(between, chrome.path());
+  const Trace after = read_trace(chrome.path());
+  EXPECT_EQ(testing::difference(before, after), "");
+  const auto parsed = [](const std::string& args) {
+    return args.empty() ? nlohmann::json::object() : nlohmann::json::parse(args);
+  };
+  for (SpanId id = 0; id < before.spans.size(); ++id) {
+    ASSERT_EQ(parsed(between.args(id)), parsed(before.args(id))) << before.name(id);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RoundTrip, ::testing::Range(0, 24));

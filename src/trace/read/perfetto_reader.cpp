@@ -23,6 +23,7 @@ void PerfettoReader::read(std::string_view bytes) {
   // Room for as many spans as there can be in packets as small as ours; what is not used costs
   // nothing, and growing would cost a copy of everything.
   part_.spans.reserve(bytes.size() / kSmallestSpanBytes);
+  prefer_large_pages(part_.spans.data(), part_.spans.capacity() * sizeof(SpanRow));
   for (PacketWalk walk(bytes, part_.warnings); walk.next();) {
     read_one(walk.packet(), packet_place(walk.byte()));
   }
