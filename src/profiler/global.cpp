@@ -1,0 +1,40 @@
+// The global profiler: there from the first scope, and never destroyed.
+#include <cstdio>
+#include <cstdlib>
+
+#include "profiler/core.h"
+
+namespace fathom {
+namespace detail {
+
+// On before anything has run, so that the first scope finds its way to make_global_core.
+constinit std::atomic<std::uint64_t> global_generation = 1;
+
+namespace {
+
+std::shared_ptr<Core> make_global_core() noexcept {
+  try {
+    return std::make_shared<Core>(Options{}, &global_generation);
+  } catch (...) {
+    global_generation.store(0, std::memory_order_relaxed);
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+const std::shared_ptr<Core>& global_core() noexcept {
+  alignas(std::shared_ptr<Core>) static unsigned char place[sizeof(std::shared_ptr<Core>)];
+  static const auto* const core = new (place) std::shared_ptr<Core>(make_global_core());
+  return *core;
+}
+
+}  // namespace detail
+
+Profiler& profiler() noexcept {
+  alignas(Profiler) static unsigned char place[sizeof(Profiler)];
+  static auto* const global = new (place) Profiler(detail::global_core());
+  return *global;
+}
+
+}  // namespace fathom
