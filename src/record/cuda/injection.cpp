@@ -36,7 +36,8 @@ void start_recording() {
 }  // namespace
 }  // namespace fathom::record::cuda
 
-// Always 1, success: whatever was wrong has been said, and the program's own work goes on.
+// Always 1, success: whatever was wrong has been said, and the program's own work goes on. The name
+// is the driver's. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() noexcept {
   static std::once_flag once;
   try {

@@ -13,10 +13,10 @@ namespace fathom::record::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 
-constexpr auto kFlushEvery = 500ms;  // a program that is killed loses less than a second
-constexpr auto kLongestFinish = 2s;
+constexpr auto kFlushEvery =
+    std::chrono::milliseconds(500);  // a program that is killed loses less than a second
+constexpr auto kLongestFinish = std::chrono::seconds(2);
 constexpr std::uint32_t kReadEarlyAt = 16;  // filled buffers that do not wait for the next flush
 
 std::int64_t thread_id() {

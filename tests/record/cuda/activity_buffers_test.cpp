@@ -50,8 +50,8 @@ TEST(BufferPool, ABufferWithNothingInItIsUsedAgainAtOnce) {
 TEST(BufferPool, ManyMoreThanItKeepsCanBeOutAndReturn) {
   BufferPool pool(100);
   for (int round = 0; round < 3; ++round) {
-    std::vector<std::uint8_t*> out;
-    for (int i = 0; i < 100; ++i) out.push_back(pool.request());
+    std::vector<std::uint8_t*> out(100);
+    for (std::uint8_t*& data : out) data = pool.request();
     EXPECT_EQ(pool.request(), nullptr);
     for (std::uint8_t* data : out) pool.give_back(data);
   }
