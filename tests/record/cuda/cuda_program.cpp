@@ -20,11 +20,11 @@ namespace fathom::record::cuda {
 namespace {
 
 template <typename Function>
-Function* fake(Function&, const char* name) {
+Function* fake(const char* name) {
   static void* const library = dlopen(std::getenv("FATHOM_CUPTI"), RTLD_NOW);
   return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
 }
-#define FAKE(function) fake(function, #function)
+#define FAKE(function) fake<decltype(function)>(#function)
 
 void launch_in_scope(std::uint64_t scope, const char* kernel) {
   test_scope = scope;

@@ -28,7 +28,8 @@ using NewGraph = GraphRecord;
 #endif
 
 inline std::size_t size_of(CUpti_ActivityKind kind) {
-  static const std::map<int, std::size_t> sizes = {
+  // Never destroyed: the last flush comes after the destructors of what was made later.
+  static const auto& sizes = *new std::map<int, std::size_t>{
       {CUPTI_ACTIVITY_KIND_KERNEL, sizeof(NewKernel)},
       {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(NewKernel)},
       {CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(NewCopy)},
