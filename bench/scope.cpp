@@ -78,16 +78,58 @@ void print(const char* what, double value, double floor, const char* unit) {
 
 }  // namespace
 
+// Scopes that go to a run file as well: the program's own thread, and all of the process with the
+// thread that writes.
+struct RecordedCost {
+  double floor = 0;
+  double own = 0;
+  double process = 0;
+  std::uint64_t dropped = 0;
+};
+
+RecordedCost compare_recorded(const std::string& path) {
+  constexpr int kRecordedRounds = 15;
+  constexpr int kRecordedCalls = 10 * kCalls;
+  std::vector<double> floor;
+  std::vector<double> own;
+  std::vector<double> process;
+  RecordedCost cost;
+  for (int round = 0; round < kRecordedRounds; ++round) {
+    floor.push_back(measure(kTwoReadings, 1, CLOCK_THREAD_CPUTIME_ID));
+    fathom::profiler().reset();
+    std::remove(path.c_str());
+    const double process_before = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    fathom::profiler().start_recording(path);
+    const double own_before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < kRecordedCalls; ++i) kEmptyScope();
+    own.push_back((cpu_ns(CLOCK_THREAD_CPUTIME_ID) - own_before) / kRecordedCalls);
+    fathom::profiler().stop_recording();
+    process.push_back((cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - process_before) / kRecordedCalls);
+    cost.dropped += fathom::profiler().drops().recorded_scopes;
+  }
+  cost.floor = median(floor);
+  cost.own = median(own);
+  cost.process = median(process);
+  return cost;
+}
+
 int main() {
   const Cost one = compare(1, CLOCK_PROCESS_CPUTIME_ID);
   const Cost two = compare(2, CLOCK_PROCESS_CPUTIME_ID);
   print("statistics 1 thread", one.ours, one.floor, "ns");
   print("statistics 2 threads", two.ours, two.floor, "ns");
+  const std::string path = "/tmp/fathom_bench_scope." + std::to_string(getpid()) + ".pftrace";
+  const RecordedCost recorded = compare_recorded(path);
+  std::remove(path.c_str());
+  print("recorded own thread", recorded.own, recorded.floor, "ns");
+  print("recorded whole process", recorded.process, recorded.floor, "ns");
+  if (recorded.dropped != 0) {
+    std::printf("%llu scopes dropped\n", static_cast<unsigned long long>(recorded.dropped));
+  }
   fathom::profiler().enable(false);
   std::vector<double> off;
   for (int round = 0; round < kRounds; ++round) {
     off.push_back(measure(kEmptyScope, 1, CLOCK_THREAD_CPUTIME_ID));
   }
   print("disabled", median(off), 1.0, "ns");
-  fathom::profiler().print_summary();
 }

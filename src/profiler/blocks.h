@@ -41,6 +41,8 @@ class BlockPool {
   Block* take() noexcept;  // null when there are `limit` of them in use, or no memory
   void give_back(Block* block) noexcept;
   void set_limit(std::size_t blocks) noexcept;
+  void lock_for_fork() noexcept { mutex_.lock(); }
+  void unlock_after_fork() noexcept { mutex_.unlock(); }
 
  private:
   std::mutex mutex_;

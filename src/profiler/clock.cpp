@@ -83,4 +83,14 @@ ClockLine clock_since_start() noexcept {
   return {process_start, now};
 }
 
+SteeredClock::SteeredClock() noexcept : line_(clock_since_start()) {}
+
+void SteeredClock::calibrate() noexcept {
+  // From where the old line is now to where the long-term line will be in a second.
+  const ClockLine best = clock_since_start();
+  const std::uint64_t now = ticks();
+  const auto second = static_cast<std::uint64_t>(1e9 / best.ns_per_tick());
+  line_ = ClockLine({now, line_.ns(now)}, {now + second, best.ns(now + second)});
+}
+
 }  // namespace fathom::detail

@@ -57,4 +57,16 @@ class ClockLine {
 // run gets longer; asked within the first milliseconds, it waits for them to pass.
 ClockLine clock_since_start() noexcept;
 
+// The clock of a long recording: calibrated anew now and then, without a jump and never backwards.
+class SteeredClock {
+ public:
+  SteeredClock() noexcept;
+
+  std::int64_t ns(std::uint64_t at_ticks) const noexcept { return line_.ns(at_ticks); }
+  void calibrate() noexcept;  // about once a second
+
+ private:
+  ClockLine line_;
+};
+
 }  // namespace fathom::detail

@@ -17,4 +17,8 @@ inline constexpr std::string_view kOtherOperations = "(other operations)";
 OperationId operation_id(std::string_view name) noexcept;  // 0 when out of memory
 std::string operation_name(OperationId operation);
 
+// Around a fork.
+void lock_operations() noexcept;
+void unlock_operations() noexcept;
+
 }  // namespace fathom::detail

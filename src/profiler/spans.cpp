@@ -13,28 +13,30 @@ class SpanCollector {
  public:
   SpanCollector(std::vector<ScopeSpan>& spans, std::int64_t tid) : spans_(spans), tid_(tid) {}
 
-  void begin(OperationId operation, std::uint64_t ticks, const WordNotes& notes) {
+  void begin(OperationId operation, std::uint64_t ticks, const WordNotes* notes) {
     ScopeSpan span;
     span.operation = operation;
     span.tid = tid_;
     span.start = ticks;
     if (!open_.empty()) span.parent = open_.back();
-    span.annotations = notes.annotations;
+    if (notes != nullptr) span.annotations = notes->annotations;
     open_.push_back(spans_.size());
     spans_.push_back(std::move(span));
   }
 
-  void end(std::uint64_t ticks, const WordNotes& notes) {
+  void end(std::uint64_t ticks, const WordNotes* notes) {
     if (open_.empty()) return;  // began where no words are
     ScopeSpan& span = spans_[open_.back()];
     open_.pop_back();
     span.end = std::max(ticks, span.start);
-    span.instance = notes.instance;
-    span.failed = notes.failed;
-    span.annotations += notes.annotations;
+    if (notes == nullptr) return;
+    span.instance = notes->instance;
+    span.failed = notes->failed;
+    span.annotations += notes->annotations;
   }
 
   void restart() { open_.clear(); }
+  static std::size_t plain(std::span<const Word> /*words*/, WordTime& /*time*/) { return 0; }
 
  private:
   std::vector<ScopeSpan>& spans_;

@@ -62,11 +62,7 @@ ThreadState::ThreadState(Core& owner)
 ThreadState::~ThreadState() {
   const std::lock_guard lock(mutex);
   finish_timeline(*this);
-  for (Block* at = stream; at != nullptr;) {
-    Block* const next = at->next.load(std::memory_order_relaxed);
-    core->pool.give_back(at);
-    at = next;
-  }
+  release_stream(*this);
   munmap(operations, kTableBytes);
 }
 

@@ -54,6 +54,8 @@ struct ThreadState {
   const std::uint32_t number;  // counts up from 0 within the profiler
   const pthread_t pthread = pthread_self();
 
+  std::atomic<bool> finished = false;  // the thread is gone
+
   std::mutex mutex;         // of what follows
   std::uint64_t epoch = 0;  // the reset that the statistics came after
   std::vector<std::pair<OperationId, std::unique_ptr<OperationStats>>> all_operations;
@@ -64,7 +66,6 @@ struct ThreadState {
   Block* stream = nullptr;  // head of the chain: the writer is here
   Block* stream_tail = nullptr;
   std::uint64_t dropped = 0;  // scopes that a recording should have had
-  bool finished = false;      // the thread is gone
 };
 
 // Of the global profiler; null until the thread's first scope. One pointer is all the TLS there is:
@@ -87,6 +88,8 @@ inline void push(ThreadState& thread, Word word) noexcept {
 // Called with the mutex held.
 void forget_timeline(ThreadState& thread) noexcept;  // after a reset
 std::vector<Word> kept_words(const ThreadState& thread);
-void finish_timeline(ThreadState& thread) noexcept;  // when the thread ends
+void finish_timeline(ThreadState& thread) noexcept;                 // when the thread ends
+void release_streamed(ThreadState& thread, Block* block) noexcept;  // the writer is done with it
+void release_stream(ThreadState& thread) noexcept;                  // with all of them
 
 }  // namespace fathom::detail

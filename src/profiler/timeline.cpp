@@ -44,9 +44,23 @@ void start_block(ThreadState& thread, Block* block, bool follows) noexcept {
   thread.cursor.store(at, std::memory_order_release);
 }
 
-std::uint64_t count_begins(const Word* begin, const Word* end) {
-  return static_cast<std::uint64_t>(std::count_if(
-      begin, end, [](Word word) { return tag_of(word) != kEnd && tag_of(word) != kEscape; }));
+struct WordCount {
+  std::int64_t begins = 0;
+  std::int64_t ends = 0;
+};
+
+WordCount count_words(const Word* at, const Word* end) {
+  WordCount count;
+  for (; at < end; ++at) {
+    if (tag_of(*at) == kEnd) {
+      ++count.ends;
+    } else if (tag_of(*at) != kEscape) {
+      ++count.begins;
+    } else if (escape_of(*at) == Escape::annotations) {
+      at += (value_of(*at) + sizeof(Word) - 1) / sizeof(Word);
+    }
+  }
+  return count;
 }
 
 // No more words into the block where the cursor is.
@@ -55,8 +69,13 @@ void leave_block(ThreadState& thread) noexcept {
   if (block == nullptr) return;
   Word* const cursor = thread.cursor.load(std::memory_order_relaxed);
   if (block == thread.scratch.get()) {
-    if (thread.streaming) thread.dropped += count_begins(block->words, cursor);
+    if (thread.streaming) {
+      thread.dropped += static_cast<std::uint64_t>(count_words(block->words, cursor).begins);
+    }
     return;
+  }
+  if (block->kept) {
+    thread.core->count_kept_scopes(count_words(block->words, cursor).ends);
   }
   const bool unwanted = !block->kept && !block->streamed;
   block->end.store(cursor, std::memory_order_release);
@@ -67,8 +86,9 @@ void leave_block(ThreadState& thread) noexcept {
 // A fresh block for whoever wants the words; null where nobody does or there is no room.
 Block* wanted_block(ThreadState& thread) noexcept {
   Core& core = *thread.core;
-  const bool keep = core.claim_kept_words(Block::kWords);
-  if (!keep && !thread.streaming) return nullptr;
+  const bool keep = core.keeps_more();
+  const bool stream = thread.streaming && core.recording();
+  if (!keep && !stream) return nullptr;
   Block* const block = core.pool.take();
   try {
     if (block != nullptr && keep) thread.kept.push_back(block);
@@ -76,19 +96,17 @@ Block* wanted_block(ThreadState& thread) noexcept {
     core.pool.give_back(block);
     return nullptr;
   }
-  if (block == nullptr) {
-    if (keep) core.refund_kept_words(Block::kWords);
-    return nullptr;
-  }
+  if (block == nullptr) return nullptr;
   block->kept = keep;
-  block->streamed = thread.streaming;
-  if (thread.streaming) {
+  block->streamed = stream;
+  if (stream) {
     if (thread.stream_tail != nullptr) {
       thread.stream_tail->next.store(block, std::memory_order_release);
     } else {
       thread.stream = block;
     }
     thread.stream_tail = block;
+    core.count_pending_block();
   }
   return block;
 }
@@ -151,6 +169,23 @@ std::vector<Word> kept_words(const ThreadState& thread) {
     if (block->holds(end)) words.insert(words.end(), block->words, end);
   }
   return words;
+}
+
+void release_streamed(ThreadState& thread, Block* block) noexcept {
+  block->streamed = false;
+  // The thread gives back the block it is in, when it leaves it.
+  if (!block->kept && block != thread.block) thread.core->pool.give_back(block);
+  thread.core->release_pending_block();
+}
+
+void release_stream(ThreadState& thread) noexcept {
+  for (Block* block = thread.stream; block != nullptr;) {
+    Block* const next = block->next.load(std::memory_order_relaxed);
+    release_streamed(thread, block);
+    block = next;
+  }
+  thread.stream = nullptr;
+  thread.stream_tail = nullptr;
 }
 
 void finish_timeline(ThreadState& thread) noexcept {

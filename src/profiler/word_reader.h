@@ -20,29 +20,34 @@ struct WordNotes {
 // Reads a thread's words, in as many pieces as they come. A piece may end between an escape and
 // what it is about, but not within annotations: those are published whole.
 //
-// The handler has begin(operation, ticks, notes), end(ticks, notes) and restart(): words are
+// The handler has begin(operation, ticks, notes), end(ticks, notes), with notes null where nothing
+// was said, and restart(): words are
 // missing, and the scopes that are open now begin again, with the time that they really began.
+// And plain(words, time), which may take any number of begins and ends off the front by itself.
 class WordReader {
  public:
   template <typename Handler>
   void read(std::span<const Word> words, Handler&& handler) {
     for (std::size_t i = 0; i < words.size(); ++i) {
+      if (!noted_) i += handler.plain(words.subspan(i), time_);
+      if (i == words.size()) return;
       const Word word = words[i];
       const Word tag = tag_of(word);
       if (tag == kEscape) {
         i += escape(word, words.subspan(i + 1), handler);
       } else if (tag == kEnd) {
-        handler.end(time_.ticks(word), notes_);
+        handler.end(time_.ticks(word), notes());
         forget_notes();
       } else {
         const auto operation = tag == kWide ? notes_.operation : static_cast<OperationId>(tag);
-        handler.begin(operation, time_.ticks(word), notes_);
+        handler.begin(operation, time_.ticks(word), notes());
         forget_notes();
       }
     }
   }
 
  private:
+  const WordNotes* notes() const { return noted_ ? &notes_ : nullptr; }
   void forget_notes() {
     if (noted_) notes_ = {};
     noted_ = false;
