@@ -13,7 +13,6 @@ MAY_USE = {
     "base": set(),
     "trace": {"base"},
     "profiler": {"base"},
-    "record": {"base", "profiler"},
     "analyze": {"base", "trace"},
     "report": {"base", "trace", "analyze"},
     "record": {"base", "trace", "profiler"},

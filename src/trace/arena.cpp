@@ -46,7 +46,9 @@ void prefer_large_pages(void* at, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const std::uintptr_t begin = round_up(address, kLargePage);
   const std::uintptr_t end = (address + bytes) / kLargePage * kLargePage;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (begin < end) {
+    ::madvise(static_cast<char*>(at) + (begin - address), end - begin, MADV_HUGEPAGE);
+  }
 }
 
 }  // namespace fathom::trace

@@ -91,7 +91,10 @@ Exec prepare(const std::vector<std::string>& command, const Environment& additio
     }
     if (!replaced) exec.environment.emplace_back(text);
   }
-  for (const auto& [name, value] : additions) exec.environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : additions) {
+    exec.environment.push_back(name);
+    exec.environment.back().append("=").append(value);
+  }
   for (std::string& word : exec.words) exec.argv.push_back(word.data());
   for (std::string& entry : exec.environment) exec.envp.push_back(entry.data());
   exec.argv.push_back(nullptr);

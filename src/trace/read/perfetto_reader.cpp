@@ -81,7 +81,8 @@ void PerfettoReader::read_rare(const PacketFields& packet, PacketPlace place) {
   }
   if (!rare.process_descriptor.empty()) {
     TrackDescriptor descriptor = read_process_descriptor(rare.process_descriptor);
-    tracks_.describe(legacy_process_uuid(descriptor.pid.value_or(0)), std::move(descriptor));
+    const std::uint64_t process = legacy_process_uuid(descriptor.pid.value_or(0));
+    tracks_.describe(process, std::move(descriptor));
   }
 }
 
