@@ -44,11 +44,10 @@ void* Arena::do_allocate(std::size_t bytes, std::size_t alignment) {
 
 void prefer_large_pages(void* at, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
-  const std::uintptr_t begin = round_up(address, kLargePage);
-  const std::uintptr_t end = (address + bytes) / kLargePage * kLargePage;
-  if (begin < end) {
-    ::madvise(static_cast<char*>(at) + (begin - address), end - begin, MADV_HUGEPAGE);
-  }
+  const std::size_t skipped = round_up(address, kLargePage) - address;
+  if (bytes < skipped + kLargePage) return;
+  const std::size_t whole_pages = (bytes - skipped) / kLargePage * kLargePage;
+  ::madvise(static_cast<char*>(at) + skipped, whole_pages, MADV_HUGEPAGE);
 }
 
 }  // namespace fathom::trace

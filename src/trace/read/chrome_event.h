@@ -66,35 +66,38 @@ struct Event {
   }
 };
 
+// Four characters as a number that a switch can tell apart.
+constexpr std::uint32_t letters(std::array<char, 4> four) {
+  return std::bit_cast<std::uint32_t>(four);
+}
+
 // Where the value of a key goes; nullptr for keys that nobody needs. `key` points behind the
 // opening quote, and four characters can be read there. A key that comes twice overwrites: the last
 // wins.
 inline Token* field_of(Event& event, const char* key) {
-  using Letters = std::array<char, 4>;
-  constexpr auto number = [](Letters letters) { return std::bit_cast<std::uint32_t>(letters); };
   std::uint32_t word = 0;
   std::memcpy(&word, key, 4);
   switch (word) {
-    case number({'c', 'a', 't', '"'}):
+    case letters({'c', 'a', 't', '"'}):
       return &event.category;
-    case number({'d', 'u', 'r', '"'}):
+    case letters({'d', 'u', 'r', '"'}):
       return &event.duration;
-    case number({'p', 'i', 'd', '"'}):
+    case letters({'p', 'i', 'd', '"'}):
       return &event.pid;
-    case number({'t', 'i', 'd', '"'}):
+    case letters({'t', 'i', 'd', '"'}):
       return &event.tid;
-    case number({'n', 'a', 'm', 'e'}):
+    case letters({'n', 'a', 'm', 'e'}):
       return key[4] == '"' ? &event.name : nullptr;
     default:
       break;
   }
-  constexpr auto kFirstThree = number({'\xFF', '\xFF', '\xFF', 0});
+  constexpr std::uint32_t kFirstThree = letters({'\xFF', '\xFF', '\xFF', 0});
   switch (word & kFirstThree) {
-    case number({'p', 'h', '"', 0}):
+    case letters({'p', 'h', '"', 0}):
       return &event.phase;
-    case number({'t', 's', '"', 0}):
+    case letters({'t', 's', '"', 0}):
       return &event.time;
-    case number({'i', 'd', '"', 0}):
+    case letters({'i', 'd', '"', 0}):
       return &event.id;
     default:
       return nullptr;

@@ -191,6 +191,7 @@ Trace finish_chrome(std::vector<ChromePart> parts, RunInfo run, Warnings warning
   std::stable_sort(labels.begin(), labels.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<LabelRow> in_order;
+  in_order.reserve(labels.size());
   for (auto& [begin, label] : labels) in_order.push_back(std::move(label));
 
   Trace trace = assemble(std::move(all), std::move(run), threads);
