@@ -76,8 +76,6 @@ void print(const char* what, double value, double floor, const char* unit) {
               value / floor);
 }
 
-}  // namespace
-
 // Scopes that go to a run file as well: the program's own thread, and all of the process with the
 // thread that writes.
 struct RecordedCost {
@@ -113,7 +111,30 @@ RecordedCost compare_recorded(const std::string& path) {
   return cost;
 }
 
+// Bytes that the process grows by for each scope it keeps, as the system counts them.
+double resident_bytes() {
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  long pages = 0;
+  const bool read = file != nullptr && std::fscanf(file, "%*d %ld", &pages) == 1;
+  if (file != nullptr) std::fclose(file);
+  return read ? static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+double timeline_bytes() {
+  constexpr std::size_t kScopes = 4'000'000;
+  fathom::profiler().configure({.max_entries = 2 * kScopes});
+  kEmptyScope();
+  const double before = resident_bytes();
+  for (std::size_t i = 0; i < kScopes; ++i) kEmptyScope();
+  const double grown = resident_bytes() - before;
+  fathom::profiler().configure({});
+  return grown / kScopes;
+}
+
+}  // namespace
+
 int main() {
+  const double bytes = timeline_bytes();
   const Cost one = compare(1, CLOCK_PROCESS_CPUTIME_ID);
   const Cost two = compare(2, CLOCK_PROCESS_CPUTIME_ID);
   print("statistics 1 thread", one.ours, one.floor, "ns");
@@ -126,6 +147,7 @@ int main() {
   if (recorded.dropped != 0) {
     std::printf("%llu scopes dropped\n", static_cast<unsigned long long>(recorded.dropped));
   }
+  print("memory", bytes, 16, "bytes");
   fathom::profiler().enable(false);
   std::vector<double> off;
   for (int round = 0; round < kRounds; ++round) {

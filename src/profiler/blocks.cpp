@@ -1,26 +1,48 @@
 #include "profiler/blocks.h"
 
+#include <sys/mman.h>
+
+#include <memory>
 #include <new>
 
 namespace fathom::detail {
 
+namespace {
+constexpr std::size_t kSlabBlocks = 64;
+constexpr std::size_t kSlabBytes = (kSlabBlocks + 1) * kBlockBytes;  // one to align with
+}  // namespace
+
 BlockPool::~BlockPool() {
-  for (const Block* block : free_) delete block;
+  for (void* slab : slabs_) munmap(slab, kSlabBytes);
+}
+
+void BlockPool::add_slab() {
+  slabs_.reserve(slabs_.size() + 1);
+  free_.reserve((slabs_.size() + 1) * kSlabBlocks);
+  void* const slab = mmap(nullptr, kSlabBytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (slab == MAP_FAILED) throw std::bad_alloc();
+  slabs_.push_back(slab);
+  void* first = slab;
+  std::size_t room = kSlabBytes;
+  std::align(kBlockBytes, kSlabBlocks * kBlockBytes, first, room);
+  for (std::size_t i = kSlabBlocks; i-- > 0;) {
+    free_.push_back(new (static_cast<char*>(first) + i * kBlockBytes) Block);
+  }
 }
 
 Block* BlockPool::take() noexcept {
   const std::lock_guard lock(mutex_);
   if (in_use_ >= limit_) return nullptr;
-  Block* block = nullptr;
-  if (free_.empty()) {
-    block = new (std::nothrow) Block;
-    if (block == nullptr) return nullptr;
-  } else {
-    block = free_.back();
-    free_.pop_back();
-    block->end.store(nullptr, std::memory_order_relaxed);
-    block->next.store(nullptr, std::memory_order_relaxed);
+  try {
+    if (free_.empty()) add_slab();
+  } catch (...) {
+    return nullptr;
   }
+  Block* const block = free_.back();
+  free_.pop_back();
+  block->end.store(nullptr, std::memory_order_relaxed);
+  block->next.store(nullptr, std::memory_order_relaxed);
   ++in_use_;
   return block;
 }
@@ -28,11 +50,7 @@ Block* BlockPool::take() noexcept {
 void BlockPool::give_back(Block* block) noexcept {
   const std::lock_guard lock(mutex_);
   --in_use_;
-  try {
-    free_.push_back(block);
-  } catch (...) {
-    delete block;
-  }
+  free_.push_back(block);  // add_slab has made room for all there are
 }
 
 void BlockPool::set_limit(std::size_t blocks) noexcept {

@@ -33,7 +33,8 @@ inline bool is_full(const Word* cursor) {
   return reinterpret_cast<std::uintptr_t>(cursor) % kBlockBytes == 0;
 }
 
-// Hands out blocks and takes them back; bounded. Any thread.
+// Hands out blocks and takes them back; bounded. Any thread. Memory comes a megabyte at a time,
+// because aligned blocks one by one waste half as much again.
 class BlockPool {
  public:
   ~BlockPool();
@@ -46,7 +47,10 @@ class BlockPool {
 
  private:
   std::mutex mutex_;
+  void add_slab();
+
   std::vector<Block*> free_;
+  std::vector<void*> slabs_;
   std::size_t in_use_ = 0;
   std::size_t limit_ = SIZE_MAX;
 };

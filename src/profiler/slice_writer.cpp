@@ -129,6 +129,7 @@ std::size_t SliceWriter::plain(std::span<const Word> words, WordTime& time) {
   std::size_t depth = depth_;
   std::size_t taken = 0;
   for (; taken < count; ++taken) {
+    __builtin_prefetch(words.data() + taken + 96);  // another CPU has them
     const Word word = words[taken];
     const Word tag = tag_of(word);
     if (tag >= known || prefixes[tag].size() == 0) break;

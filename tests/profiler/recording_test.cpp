@@ -44,7 +44,9 @@ class Recordings : public ::testing::Test {
     std::string second = argument;
     char* argv[] = {program.data(), first.data(), second.data(), nullptr};
     std::string variable = "FATHOM_RUN_FILE=" + path();
-    char* environment[] = {variable.data(), nullptr};
+    // The child of a fork starts threads, which the thread sanitizer refuses unless told.
+    std::string sanitizer = "TSAN_OPTIONS=die_after_fork=0";
+    char* environment[] = {variable.data(), sanitizer.data(), nullptr};
     pid_t child = 0;
     EXPECT_EQ(posix_spawn(&child, program.c_str(), nullptr, nullptr, argv, environment), 0);
     return child;
