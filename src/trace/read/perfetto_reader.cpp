@@ -174,7 +174,7 @@ Trace PerfettoReader::finish(std::string_view bytes, std::shared_ptr<const void>
   tracks_.finish(end_ns_);
   if (run_.time_shift_ns != 0) shift_times(part_, -run_.time_shift_ns);
   RunInfo info = std::move(run_.info);
-  info.format = "Perfetto";
+  info.format = run_.is_recording ? "Fathom run" : "Perfetto";
   if (!info.base_time_ns) info.base_time_ns = clocks_.unix_offset();
   std::vector<TracePart> parts;
   parts.push_back(std::move(part_));

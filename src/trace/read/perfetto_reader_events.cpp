@@ -66,6 +66,8 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
     if (kind != IidTable::kMissing) row.kind = static_cast<SpanKind>(kind);
   } else if (!event.category.empty()) {
     row.kind = category_of(event.category).kind;
+  } else if (run_.is_recording) {
+    row.kind = SpanKind::scope;
   }
   if (!event.legacy.empty() && event.type == 0) {
     read_legacy_event(event, packet.track_event, row);

@@ -90,6 +90,9 @@ void FathomRun::read(std::string_view message) {
   };
   for (Fields f(message); f.next();) {
     switch (f.number()) {
+      case pf::fathom_run::kVersion:
+        is_recording = true;
+        break;
       case pf::fathom_run::kCommand:
         if (info.command.empty()) info.command = f.bytes();  // the launcher's, then its children's
         break;

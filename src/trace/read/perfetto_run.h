@@ -13,6 +13,7 @@ struct FathomRun {
   RunInfo info;
   std::vector<OperationSummary> operations;
   std::int64_t time_shift_ns = 0;
+  bool is_recording = false;  // by Fathom itself: events without a category are scopes
 
   void read(std::string_view message);
 };
