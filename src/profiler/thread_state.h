@@ -25,6 +25,7 @@ struct FreeScope;
 
 // What one profiler knows of one thread. The thread itself is the only one to change it; what
 // others may look at is atomic or under the mutex.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what a scope touches comes first
 struct ThreadState {
   explicit ThreadState(Core& owner);
   ~ThreadState();
