@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,9 @@
 
 namespace fathom::detail {
 namespace {
+
+constexpr std::int64_t kLeastReserved = 1 << 20;
+constexpr std::int64_t kMostReserved = 64 << 20;
 
 std::string with_process_id(std::string path) {
   const std::string pid = std::to_string(getpid());
@@ -56,7 +60,20 @@ RunFile::RunFile(const std::string& path) : path_(with_process_id(path)) {
 RunFile::~RunFile() {
   if (fd_ < 0) return;
   flush();
+  // Gives back what was reserved and not used. It is the file's own size, so nothing is lost if it
+  // fails.
+  if (reserved_ > written_) [[maybe_unused]]
+    const int kept = ftruncate(fd_, written_);
   close(fd_);
+}
+
+// A write into reserved space is a third cheaper for the system. Small runs reserve little: a
+// killed program leaves the rest of its reservation behind.
+void RunFile::reserve_disk() {
+  if (written_ + static_cast<std::int64_t>(kBuffer) <= reserved_) return;
+  const std::int64_t ahead = std::clamp<std::int64_t>(written_ / 2, kLeastReserved, kMostReserved);
+  const bool done = fallocate(fd_, FALLOC_FL_KEEP_SIZE, written_, ahead) == 0;
+  reserved_ = done ? written_ + ahead : INT64_MAX;  // not to be had here: not asked again
 }
 
 void RunFile::append(std::string_view bytes) {
@@ -75,6 +92,7 @@ void RunFile::flush() {
 }
 
 void RunFile::write_all(const char* bytes, std::size_t size) {
+  reserve_disk();
   while (size > 0 && !failed_) {
     const ssize_t written = write(fd_, bytes, size);
     if (written < 0 && errno == EINTR) continue;
@@ -85,6 +103,7 @@ void RunFile::write_all(const char* bytes, std::size_t size) {
       return;
     }
     bytes += written;
+    written_ += written;
     size -= static_cast<std::size_t>(written);
   }
 }

@@ -35,12 +35,15 @@ class RunFile {
   static constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
   void write_all(const char* bytes, std::size_t size);
+  void reserve_disk();
 
   std::string path_;
   int fd_ = -1;
   bool failed_ = false;  // said so once; what comes is thrown away
   std::unique_ptr<std::uint8_t[]> buffer_;
   std::size_t size_ = 0;
+  std::int64_t written_ = 0;
+  std::int64_t reserved_ = 0;  // on the disk, beyond the file's end
 };
 
 }  // namespace fathom::detail
