@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "record/opencl/driver.h"
 
@@ -15,6 +17,17 @@ constexpr int kPairTries = 5;
 // Clocks that NTP slews run up to 500 ppm apart from the raw one.
 constexpr std::int64_t drift_ns(std::int64_t elapsed_ns) {
   return elapsed_ns / 2000;
+}
+
+// The loader has an entry for it always, and would call through a null one of an older driver.
+bool has_timer(cl_device_id device) {
+  std::array<char, 128> version = {};
+  if (driver.clGetDeviceAndHostTimer == nullptr ||
+      driver.clGetDeviceInfo(device, CL_DEVICE_VERSION, version.size() - 1, version.data(),
+                             nullptr) != CL_SUCCESS) {
+    return false;
+  }
+  return std::strncmp(version.data(), "OpenCL 2.1", 10) >= 0;
 }
 
 bool encloses_zero(const ClockSample& sample) {
@@ -37,7 +50,7 @@ std::int64_t DeviceClock::offset_ns(cl_device_id device, const ClockSample& samp
       source_ = Source::same_clock;
       return 0;
     }
-    source_ = read_pair(device) ? Source::timer_pairs : Source::bounds;
+    source_ = has_timer(device) && read_pair(device) ? Source::timer_pairs : Source::bounds;
   }
   if (source_ == Source::timer_pairs) {
     if (sample.seen_ns - updated_ns_ > kPairEveryNs) read_pair(device);
@@ -48,7 +61,6 @@ std::int64_t DeviceClock::offset_ns(cl_device_id device, const ClockSample& samp
 }
 
 bool DeviceClock::read_pair(cl_device_id device) noexcept {
-  if (driver.clGetDeviceAndHostTimer == nullptr) return false;
   std::int64_t best_width = INT64_MAX;
   for (int i = 0; i < kPairTries; ++i) {
     cl_ulong device_time = 0;
