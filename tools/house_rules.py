@@ -15,7 +15,8 @@ MAY_USE = {
     "profiler": {"base"},
     "analyze": {"base", "trace"},
     "report": {"base", "trace", "analyze"},
-    "cli": {"base", "trace", "profiler", "analyze", "report"},
+    "record": {"base", "trace", "profiler"},
+    "cli": {"base", "trace", "profiler", "analyze", "report", "record"},
 }
 # Headers too heavy to be included by a header.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "nlohmann/json.hpp"]

@@ -130,38 +130,41 @@ Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned /*threads*/) 
   std::unordered_map<std::uint64_t, std::size_t> counter_ids;
   for (TracePart& part : parts) {
     const Renumbering to = assembly.take_names_and_tracks(part);
-    const auto offset = static_cast<SpanId>(rows.size());
-    for (SpanRow row : part.spans) {
-      row.name = to.names[row.name];
-      row.track = to.tracks[row.track];
-      rows.push_back(row);
-    }
-    for (const SpanBytes& item : part.bytes) bytes.push_back({item.span + offset, item.bytes});
-    for (Instant instant : part.instants) {
-      instant.name = to.names[instant.name];
-      instant.track = to.tracks[instant.track];
-      trace.instants.push_back(instant);
-    }
-    for (MemoryEvent event : part.memory) {
-      event.track = to.tracks[event.track];
-      trace.memory.push_back(event);
-    }
-    for (FlowPoint point : part.flows) {
-      point.category = to.names[point.category];
-      point.track = to.tracks[point.track];
-      trace.flows.push_back(point);
-    }
-    for (Counter& counter : part.counters) {
-      counter.name = to.names[counter.name];
-      counter.track = to.tracks[counter.track];
-      const std::uint64_t key = std::uint64_t{counter.track} << 32 | counter.name;
-      const auto [at, is_new] = counter_ids.try_emplace(key, trace.counters.size());
-      if (is_new) {
-        trace.counters.push_back(std::move(counter));
-      } else {
-        Counter& into = trace.counters[at->second];
-        into.time_ns.insert(into.time_ns.end(), counter.time_ns.begin(), counter.time_ns.end());
-        into.value.insert(into.value.end(), counter.value.begin(), counter.value.end());
+    part.batches.push_back(std::move(static_cast<Rows&>(part)));
+    for (Rows& rows_in : part.batches) {
+      const auto offset = static_cast<SpanId>(rows.size());
+      for (SpanRow row : rows_in.spans) {
+        row.name = to.names[row.name];
+        row.track = to.tracks[row.track];
+        rows.push_back(row);
+      }
+      for (const SpanBytes& item : rows_in.bytes) bytes.push_back({item.span + offset, item.bytes});
+      for (Instant instant : rows_in.instants) {
+        instant.name = to.names[instant.name];
+        instant.track = to.tracks[instant.track];
+        trace.instants.push_back(instant);
+      }
+      for (MemoryEvent event : rows_in.memory) {
+        event.track = to.tracks[event.track];
+        trace.memory.push_back(event);
+      }
+      for (FlowPoint point : rows_in.flows) {
+        point.category = to.names[point.category];
+        point.track = to.tracks[point.track];
+        trace.flows.push_back(point);
+      }
+      for (Counter& counter : rows_in.counters) {
+        counter.name = to.names[counter.name];
+        counter.track = to.tracks[counter.track];
+        const std::uint64_t key = std::uint64_t{counter.track} << 32 | counter.name;
+        const auto [at, is_new] = counter_ids.try_emplace(key, trace.counters.size());
+        if (is_new) {
+          trace.counters.push_back(std::move(counter));
+        } else {
+          Counter& into = trace.counters[at->second];
+          into.time_ns.insert(into.time_ns.end(), counter.time_ns.begin(), counter.time_ns.end());
+          into.value.insert(into.value.end(), counter.value.begin(), counter.value.end());
+        }
       }
     }
     trace.warnings.merge(part.warnings);

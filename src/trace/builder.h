@@ -19,17 +19,24 @@ struct SpanRow {
   SpanKind kind = SpanKind::other;
 };
 
-// What a reader gathers, in the order it finds it; `assemble` makes the Trace. A reader that works
-// in parallel has one of these a thread: names and tracks are numbered within the part.
-struct TracePart {
-  base::StringPool names;
-  std::vector<Track> tracks;
+// What a reader finds, in the order it finds it.
+struct Rows {
+  std::uint64_t order = 0;  // batches are joined by this, so threads do not show in the result
   std::vector<SpanRow> spans;
   std::vector<SpanBytes> bytes;  // `span` is the index into spans above
   std::vector<Instant> instants;
   std::vector<Counter> counters;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows;
+};
+
+// What one thread of a reader gathers; `assemble` makes the Trace of one or many. Names and tracks
+// are numbered within the part. A reader that learns only later which rows are to be kept gathers
+// them in batches; others use the rows of the part itself.
+struct TracePart : Rows {
+  base::StringPool names;
+  std::vector<Track> tracks;
+  std::vector<Rows> batches;
   Warnings warnings;
 
   // The track of this kind, pid and tid (number or text); made when it is new.

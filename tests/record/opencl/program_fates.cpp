@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "record/opencl_program.h"
+#include "record/opencl/opencl_program.h"
 
 namespace opencl_program {
 namespace {

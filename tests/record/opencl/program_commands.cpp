@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <thread>
 
-#include "record/opencl_program.h"
+#include "record/opencl/opencl_program.h"
 
 namespace opencl_program {
 namespace {

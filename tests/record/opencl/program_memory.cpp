@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "record/opencl_program.h"
+#include "record/opencl/opencl_program.h"
 
 namespace opencl_program {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-#include "record/opencl_program.h"
+#include "record/opencl/opencl_program.h"
 
 namespace opencl_program {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/opencl_program.h"
+#include "record/opencl/opencl_program.h"
 
 #include <cstdio>
 #include <cstdlib>

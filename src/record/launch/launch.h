@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fathom::record {
+
+// Environment variables for the child, name and value.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// How a program that was started ended, and what it used.
+struct Ended {
+  int exit_status = 0;        // meaningful where signal is 0
+  int signal = 0;             // that killed it, or 0
+  std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;  // user and system, of it and of the children it waited for
+};
+
+// Host memory of a program and all its descendants, at one time.
+struct RssSample {
+  std::int64_t time_ns = 0;  // CLOCK_MONOTONIC_RAW
+  std::int64_t bytes = 0;
+};
+
+struct Launched {
+  Ended ended;
+  std::vector<RssSample> rss;
+};
+
+// Runs a command to its end with these additions to the environment, and samples its memory
+// meanwhile. Standard streams are the child's own. Ctrl-C and Ctrl-\ reach the child through the
+// terminal and do not stop the caller; SIGTERM and SIGHUP are passed on. Throws base::Error where
+// the command cannot be started.
+Launched launch(const std::vector<std::string>& command, const Environment& environment,
+                std::chrono::microseconds memory_interval);
+
+// Ends the calling process as the child ended: with its exit status, or by the same signal.
+[[noreturn]] void end_like(const Ended& ended);
+
+}  // namespace fathom::record

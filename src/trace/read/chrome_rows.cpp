@@ -1,0 +1,381 @@
+#include "trace/read/chrome_rows.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "trace/read/chrome_number.h"
+#include "trace/read/chrome_text.h"
+
+namespace fathom::trace {
+namespace {
+
+bool is_null(const Token& token) {
+  return !token.is_present || (!token.is_quoted && token.text == "null");
+}
+
+template <typename Number>
+std::uint64_t load(const char* from) {
+  Number value = 0;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+std::optional<std::int64_t> integer_arg(const Event& event, Arg which) {
+  const Token* token = event.arg(which);
+  return token != nullptr ? parse_integer(token->text) : std::nullopt;
+}
+
+// "stream 7" → 7.
+std::optional<std::int64_t> stream_number(std::string_view text) {
+  if (!text.starts_with("stream ")) return std::nullopt;
+  return parse_integer(text.substr(7));
+}
+
+// Device types as PyTorch numbers them.
+MemoryDevice memory_device(std::optional<std::int64_t> type) {
+  if (!type) return MemoryDevice::unknown;
+  if (*type == 0) return MemoryDevice::cpu;
+  const bool is_gpu = *type == 1 || *type == 6 || *type == 12 || *type == 13 || *type == 20;
+  return is_gpu ? MemoryDevice::gpu : MemoryDevice::unknown;  // CUDA, HIP, XPU, MPS, private use
+}
+
+}  // namespace
+
+void EventRows::begin_batch(Batch& batch) {
+  batch_ = &batch;
+  counters_.clear();
+}
+
+EventRows::SmallText EventRows::small_text(const Token& token) {
+  const std::size_t size = token.text.size();
+  const char* const at = token.text.data();
+  SmallText small;
+  small.size = token.is_present ? size * 2 + (token.is_quoted ? 1 : 0) : UINT64_MAX - 1;
+  if (!token.is_present || size == 0) return small;
+  if (size >= 8) {
+    small.low = load<std::uint64_t>(at);
+    small.high = load<std::uint64_t>(at + size - 8);
+  } else if (size >= 4) {
+    small.low = load<std::uint32_t>(at);
+    small.high = load<std::uint32_t>(at + size - 4);
+  } else {
+    small.low = load<std::uint8_t>(at);
+    small.high = load<std::uint8_t>(at + size / 2) << 8 | load<std::uint8_t>(at + size - 1);
+  }
+  return small;
+}
+
+const Category& EventRows::category(const Event& event) {
+  const std::string_view text =
+      event.category.is_present ? event.category.text : std::string_view();
+  const std::size_t middle = text.size() / 2;
+  const auto mix = text.empty() ? 0U
+                                : static_cast<unsigned char>(text[0]) * 3U +
+                                      static_cast<unsigned char>(text[middle]) + text.size();
+  CategorySlot& slot = categories_[mix % categories_.size()];
+  if (!slot.is_used || slot.text != text) slot = {std::string(text), true, category_of(text)};
+  return slot.category;
+}
+
+const EventRows::KnownName& EventRows::name(const Token& token, std::uint64_t source) {
+  const std::string_view raw = token.is_present ? token.text : std::string_view();
+  const base::StringId id = raw_names_.intern(raw);
+  while (known_names_.size() <= id) {
+    const std::string_view fresh = raw_names_.view(static_cast<NameId>(known_names_.size()));
+    KnownName known;
+    known.bad_escapes = static_cast<std::uint32_t>(unescape(fresh, scratch_));
+    known.id = part_.names.intern(scratch_);
+    known.is_step = scratch_.starts_with("ProfilerStep#");
+    known_names_.push_back(known);
+  }
+  const KnownName& known = known_names_[id];
+  if (known.bad_escapes > 0)
+    batch_->warnings.add(WarningKind::bad_escape, source, known.bad_escapes);
+  return known;
+}
+
+std::string EventRows::text(const Token& token, std::uint64_t source) {
+  std::string out;
+  const std::size_t bad = unescape(token.text, out);
+  if (bad > 0) batch_->warnings.add(WarningKind::bad_escape, source, bad);
+  return out;
+}
+
+Place EventRows::place(const Token& token, std::uint64_t source) {
+  Place place;
+  if (is_null(token)) return place;
+  if (const auto number = parse_integer(token.text)) {
+    place.number = *number;
+  } else {
+    place.text = text(token, source);
+  }
+  return place;
+}
+
+TrackId EventRows::track(const Event& event, bool on_gpu) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
+  SmallText pid = small_text(event.pid);
+  const SmallText tid = small_text(event.tid);
+  const bool is_exact = (event.pid.text.size() <= 16 || !event.pid.is_present) &&
+                        (event.tid.text.size() <= 16 || !event.tid.is_present);
+  if (on_gpu) pid.size ^= std::uint64_t{1} << 62;
+  const std::uint64_t hash = (pid.low + pid.size + (tid.low ^ tid.high * 31) * 7) * kMix;
+  TrackSlot& slot = tracks_[hash >> 56];
+  if (is_exact && slot.pid == pid && slot.tid == tid) return slot.track;
+
+  const Place process = place(event.pid, event.source);
+  const Place thread = place(event.tid, event.source);
+  const TrackKind kind = on_gpu ? TrackKind::gpu_stream : TrackKind::thread;
+  const TrackId id = part_.track(kind, process.number, thread.number, process.text, thread.text);
+  if (is_exact) slot = {pid, tid, id};
+  return id;
+}
+
+// One a (process, category, id), as the format has it.
+TrackId EventRows::async_track(const Event& event) {
+  const Place process = place(event.pid, event.source);
+  std::string category = event.category.is_present ? text(event.category, event.source) : "";
+  const auto id = event.id.is_present ? parse_id(event.id.text) : 0;
+  return part_.track(TrackKind::async, process.number, static_cast<std::int64_t>(id), process.text,
+                     category);
+}
+
+std::int64_t EventRows::correlation(const Event& event) const {
+  const auto value = integer_arg(event, Arg::correlation);
+  return value && *value >= 0 ? *value : kNoCorrelation;
+}
+
+bool EventRows::read_time(const Event& event, std::int64_t& time_ns) {
+  if (is_null(event.time)) {
+    warn(WarningKind::missing_time, event.source);
+    return false;
+  }
+  const auto time = parse_time_ns(event.time.text);
+  if (!time) warn(WarningKind::bad_number, event.source);
+  time_ns = time.value_or(0);
+  return time.has_value();
+}
+
+bool EventRows::read_duration(const Event& event, std::int64_t start_ns,
+                              std::int64_t& duration_ns) {
+  if (is_null(event.duration)) {
+    warn(WarningKind::missing_duration, event.source);
+    return false;
+  }
+  const auto duration = parse_time_ns(event.duration.text);
+  if (!duration || *duration > kMaxTime - start_ns) {
+    warn(WarningKind::bad_number, event.source);
+    return false;
+  }
+  if (*duration < 0) {
+    warn(WarningKind::negative_duration, event.source);
+    return false;
+  }
+  duration_ns = *duration;
+  return true;
+}
+
+bool EventRows::wants_args(const Event& event) {
+  switch (event.phase_letter()) {
+    case 'X':
+    case 'B':
+    case 'b':
+      return !event.category.is_present || category(event).uses_args;
+    case 'i':
+    case 'I':
+      return !event.name.is_present || event.name.text == "[memory]";
+    case 'E':
+    case 'e':
+    case 's':
+    case 't':
+    case 'f':
+      return false;
+    default:
+      return true;
+  }
+}
+
+void EventRows::take(const Event& event) {
+  ++batch_->events;
+  switch (event.phase_letter()) {
+    case 'X':
+      return take_complete(event);
+    case 'B':
+      return take_edge(event, true, track(event, false));
+    case 'E':
+      return take_edge(event, false, track(event, false));
+    case 'b':
+    case 'S':
+      return take_edge(event, true, async_track(event));
+    case 'e':
+    case 'F':
+      return take_edge(event, false, async_track(event));
+    case 'n':
+      return take_instant(event, async_track(event));
+    case 'i':
+    case 'I':
+    case 'R':
+      return take_instant(event, track(event, false));
+    case 'C':
+      return take_counter(event);
+    case 's':
+      return take_flow(event, FlowPhase::begin);
+    case 't':
+      return take_flow(event, FlowPhase::step);
+    case 'f':
+      return take_flow(event, FlowPhase::end);
+    case 'M':
+      return take_metadata(event);
+    case '\0':
+      return warn(WarningKind::bad_event, event.source);
+    default:
+      return;  // object snapshots, samples, memory dumps: nothing that a Trace holds
+  }
+}
+
+void EventRows::take_complete(const Event& event) {
+  SpanRow row;
+  if (!read_time(event, row.start_ns)) return;
+  if (!read_duration(event, row.start_ns, row.duration_ns)) return;
+  const Category& what = category(event);
+  const KnownName& known = name(event.name, event.source);
+  row.kind = what.kind;
+  if (!event.category.is_present && event.pid.is_present && event.pid.text == "CPU functions") {
+    row.kind = SpanKind::cpu_op;  // as torch without Kineto writes it
+  }
+  if (known.is_step && row.kind == SpanKind::cpu_op) row.kind = SpanKind::annotation;
+  row.name = known.id;
+  row.source = event.source;
+  const bool on_gpu =
+      what.on_gpu || (what.kind == SpanKind::sync && event.arg(Arg::stream) != nullptr);
+  row.track = track(event, on_gpu);
+  if (what.uses_args) {
+    row.correlation = correlation(event);
+    if (on_gpu) note_stream(event, row.track);
+    if (is_gpu_work(what.kind)) {
+      if (const auto bytes = integer_arg(event, Arg::bytes)) {
+        batch_->rows.bytes.push_back({static_cast<SpanId>(batch_->rows.spans.size()), *bytes});
+      }
+    }
+  }
+  batch_->rows.spans.push_back(row);
+}
+
+void EventRows::note_stream(const Event& event, TrackId id) {
+  Track& track = part_.tracks[id];
+  if (!track.device) {
+    track.device = integer_arg(event, Arg::device);
+    if (!track.device && track.pid_text.empty()) track.device = track.pid;
+  }
+  if (track.stream) return;
+  track.stream = integer_arg(event, Arg::stream);
+  if (!track.stream) {
+    track.stream = track.tid_text.empty() ? track.tid : stream_number(track.tid_text);
+  }
+  // Waiting for the whole device is on no stream.
+  if (track.stream && *track.stream < 0) track.stream.reset();
+}
+
+void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
+  EdgeRow row;
+  if (!read_time(event, row.time_ns)) return;
+  const Category& what = category(event);
+  row.is_begin = is_begin;
+  row.kind = what.kind;
+  row.name = name(event.name, event.source).id;
+  row.source = event.source;
+  row.track = track;
+  if (what.uses_args) row.correlation = correlation(event);
+  batch_->edges.push_back(row);
+}
+
+void EventRows::take_instant(const Event& event, TrackId track) {
+  Instant row;
+  if (!read_time(event, row.time_ns)) return;
+  if (event.name.is_present && event.name.text == "[memory]" &&
+      take_memory(event, row.time_ns, track)) {
+    return;
+  }
+  row.name = name(event.name, event.source).id;
+  row.source = event.source;
+  row.track = track;
+  batch_->rows.instants.push_back(row);
+}
+
+bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId track) {
+  const auto bytes = integer_arg(event, Arg::memory_bytes);
+  if (!bytes) return false;
+  MemoryEvent row;
+  row.time_ns = time_ns;
+  row.bytes = *bytes;
+  row.track = track;
+  if (const Token* address = event.arg(Arg::address)) row.address = parse_unsigned(address->text);
+  row.total_allocated = integer_arg(event, Arg::total_allocated);
+  row.total_reserved = integer_arg(event, Arg::total_reserved);
+  row.device = memory_device(integer_arg(event, Arg::device_type));
+  const auto index = integer_arg(event, Arg::device_id);
+  if (index && *index >= -1 && *index <= INT32_MAX) {
+    row.device_index = static_cast<std::int32_t>(*index);
+  }
+  batch_->rows.memory.push_back(row);
+  return true;
+}
+
+// Each argument is a series of its own: "name" where it is called "value" or as the counter itself,
+// else "name.argument".
+void EventRows::take_counter(const Event& event) {
+  std::int64_t time_ns = 0;
+  if (!read_time(event, time_ns)) return;
+  const TrackId on = track(event, false);
+  const NameId counter_name = name(event.name, event.source).id;
+  for (const auto& [key, value] : event.series) {
+    double number = 0;
+    const char* const end = value.text.data() + value.text.size();
+    const auto [stop, error] = std::from_chars(value.text.data(), end, number);
+    if (error != std::errc() || stop != end) continue;
+    NameId id = counter_name;
+    if (const std::string series = text(key, event.source);
+        series != "value" && series != part_.names.view(counter_name)) {
+      id = part_.names.intern(std::string(part_.names.view(counter_name)) + "." + series);
+    }
+    std::vector<Counter>& counters = batch_->rows.counters;
+    const std::uint64_t place = std::uint64_t{on} << 32 | id;
+    const auto [at, is_new] = counters_.try_emplace(place, counters.size());
+    if (is_new) counters.push_back({id, on, {}, {}});
+    counters[at->second].time_ns.push_back(time_ns);
+    counters[at->second].value.push_back(number);
+  }
+}
+
+void EventRows::take_flow(const Event& event, FlowPhase phase) {
+  if (category(event).is_launch_flow) return;
+  FlowPoint row;
+  if (!read_time(event, row.time_ns)) return;
+  row.id = event.id.is_present ? parse_id(event.id.text) : 0;
+  row.category = name(event.category.is_present ? event.category : event.name, event.source).id;
+  row.track = track(event, false);
+  row.phase = phase;
+  batch_->rows.flows.push_back(row);
+}
+
+void EventRows::take_metadata(const Event& event) {
+  LabelRow row;
+  const Token* value = event.arg(Arg::name);
+  if (event.name.text == "process_name") {
+    row.kind = LabelKind::process_name;
+  } else if (event.name.text == "thread_name") {
+    row.kind = LabelKind::thread_name;
+  } else if (event.name.text == "process_labels") {
+    row.kind = LabelKind::process_labels;
+    value = event.arg(Arg::labels);
+  } else {
+    return;
+  }
+  if (!event.name.is_present || value == nullptr) return;
+  row.text = text(*value, event.source);
+  row.pid = place(event.pid, event.source);
+  row.tid = place(event.tid, event.source);
+  batch_->labels.push_back(std::move(row));
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,249 @@
+#include "trace/read/chrome_tolerant.h"
+
+#include <algorithm>
+
+#include "trace/read/chrome_number.h"
+#include "trace/read/chrome_text.h"
+
+namespace fathom::trace {
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+bool ends_scalar(char c) {
+  return is_space(c) || c == ',' || c == '}' || c == ']' || c == ':' || c == '"' || c == '{' ||
+         c == '[';
+}
+
+std::size_t after_spaces(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_space(text[at])) ++at;
+  return at;
+}
+
+// Numbers that fit nowhere are judged where they are used; this is for those that nobody uses.
+bool looks_like_scalar(std::string_view word) {
+  if (word.empty()) return true;
+  if (word == "true" || word == "false" || word == "null") return true;
+  const char first = word[0] == '-' && word.size() > 1 ? word[1] : word[0];
+  return first >= '0' && first <= '9';
+}
+
+}  // namespace
+
+void TolerantScanner::skip_spaces() {
+  position = after_spaces(text_, position);
+}
+
+// The next quote that is not escaped, or the end.
+std::size_t TolerantScanner::find_quote(std::size_t from) const {
+  while (from < text_.size()) {
+    const std::size_t at = text_.find_first_of("\"\\", from);
+    if (at == std::string_view::npos) return text_.size();
+    if (text_[at] == '"') return at;
+    from = at + 2;
+  }
+  return text_.size();
+}
+
+// Whether what follows a quote is what follows the end of a string there: after a key a colon;
+// after a value the end of the object, or a comma and another key. Text that ends here is cut off,
+// and says nothing against it.
+bool TolerantScanner::is_proper_end(std::size_t after_quote, In where) const {
+  const std::size_t at = after_spaces(text_, after_quote);
+  if (at >= text_.size()) return true;
+  const char c = text_[at];
+  if (where == In::object_key) return c == ':';
+  if (where == In::array) return c == ',' || c == ']';
+  if (c == '}') return true;
+  if (c != ',' && c != '"') return false;
+  const std::size_t next = c == '"' ? at : after_spaces(text_, at + 1);  // or the comma is missing
+  if (next >= text_.size() || text_[next] == '}' || text_[next] == ',') return true;
+  if (text_[next] != '"') return false;
+  const std::size_t end = find_quote(next + 1);
+  const std::size_t colon = after_spaces(text_, std::min(end + 1, text_.size()));
+  return colon >= text_.size() || text_[colon] == ':';
+}
+
+void TolerantScanner::check_string(std::string_view raw) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  const auto controls = std::count_if(raw.begin(), raw.end(), is_control);
+  if (controls > 0) warn(WarningKind::control_character, static_cast<std::uint64_t>(controls));
+  if (!is_utf8(raw)) warn(WarningKind::bad_utf8);
+}
+
+Reading TolerantScanner::read_string(In where, std::string_view& raw) {
+  const std::size_t begin = position + 1;
+  const std::size_t first = find_quote(begin);
+  if (first >= text_.size()) return Reading::cut_off;
+  std::size_t end = first;
+  std::uint64_t inside = 0;
+  if (!is_proper_end(end + 1, where) && begin < no_proper_end_from_) {
+    do {
+      end = find_quote(end + 1);
+      ++inside;
+    } while (end < text_.size() && !is_proper_end(end + 1, where));
+    if (end >= text_.size()) {
+      no_proper_end_from_ = std::min(no_proper_end_from_, begin);
+      end = first;
+      inside = 0;
+    }
+  }
+  raw = text_.substr(begin, end - begin);
+  if (inside > 0) warn(WarningKind::unescaped_quote, inside);
+  check_string(raw);
+  position = end + 1;
+  return Reading::ok;
+}
+
+Reading TolerantScanner::read_scalar(Token& token) {
+  const std::size_t begin = position;
+  std::size_t end = begin;
+  while (end < text_.size() && !ends_scalar(text_[end])) ++end;
+  if (end == begin) return Reading::wrong;
+  token = {text_.substr(begin, end - begin), true, false};
+  if (end == text_.size()) return Reading::cut_off;
+  position = end;
+  return Reading::ok;
+}
+
+Reading TolerantScanner::read_key(std::string_view& key) {
+  if (here() != '"') return Reading::wrong;
+  if (const Reading read = read_string(In::object_key, key); read != Reading::ok) return read;
+  skip_spaces();
+  if (at_end()) return Reading::cut_off;
+  if (here() != ':') return Reading::wrong;
+  ++position;
+  skip_spaces();
+  return at_end() ? Reading::cut_off : Reading::ok;
+}
+
+Reading TolerantScanner::read_value(Token& token, bool in_array) {
+  token.is_present = false;
+  if (at_end()) return Reading::cut_off;
+  if (here() == '{' || here() == '[') return read_nested(nullptr);
+  if (here() != '"') return read_scalar(token);
+  token.is_present = token.is_quoted = true;
+  return read_string(in_array ? In::array : In::object_value, token.text);
+}
+
+// The object or array here, however deep. Arguments directly in it go to `event`.
+Reading TolerantScanner::read_nested(Event* event) {
+  std::string open;  // brackets that wait for their end
+  bool needs_comma = false;
+  bool after_comma = false;
+  while (true) {
+    skip_spaces();
+    if (at_end()) return Reading::cut_off;
+    const char c = here();
+    if (c == '}' || c == ']') {
+      if (after_comma) warn(WarningKind::bad_comma);
+      after_comma = false;
+      if (open.empty() || open.back() != (c == '}' ? '{' : '[')) return Reading::wrong;
+      open.pop_back();
+      ++position;
+      if (open.empty()) return Reading::ok;
+      needs_comma = true;
+      continue;
+    }
+    if (c == ',') {
+      if (!needs_comma) warn(WarningKind::bad_comma);
+      needs_comma = false;
+      after_comma = true;
+      ++position;
+      continue;
+    }
+    if (needs_comma) warn(WarningKind::bad_comma);
+    after_comma = false;
+    std::string_view key;
+    if (!open.empty() && open.back() == '{') {
+      if (const Reading read = read_key(key); read != Reading::ok) return read;
+    }
+    if (here() == '{' || here() == '[') {
+      open += here();
+      ++position;
+      needs_comma = false;
+      continue;
+    }
+    Token token;
+    const Reading read = read_value(token, open.back() == '[');
+    if (read != Reading::ok) return read;
+    if (!token.is_quoted && !looks_like_scalar(token.text)) warn(WarningKind::bad_number);
+    if (event != nullptr && open.size() == 1 && open.back() == '{') {
+      take_arg(*event, key, token);
+      event->series.push_back({Token{key, true, true}, token});
+    }
+    needs_comma = true;
+  }
+}
+
+Reading TolerantScanner::read_event(Event& event, std::string_view* args) {
+  event.clear(byte());
+  ++position;
+  bool needs_comma = false;
+  bool has_key = false;
+  while (true) {
+    skip_spaces();
+    if (at_end()) return Reading::cut_off;
+    if (here() == '}') {
+      if (has_key && !needs_comma) warn(WarningKind::bad_comma);
+      ++position;
+      return has_key ? Reading::ok : Reading::empty;
+    }
+    if (here() == ',') {
+      if (!needs_comma) warn(WarningKind::bad_comma);
+      needs_comma = false;
+      ++position;
+      continue;
+    }
+    if (needs_comma) warn(WarningKind::bad_comma);
+    std::string_view key;
+    Reading read = read_key(key);
+    if (read != Reading::ok) return read;
+    Token value;
+    if (key == "args" && here() == '{') {
+      event.arg_bits = 0;
+      event.series.clear();
+      const std::size_t begin = position;
+      read = read_nested(&event);
+      if (args != nullptr) *args = text_.substr(begin, position - begin);
+    } else {
+      read = read_value(value);
+      Token* const field = field_of(event, key);
+      if (field != nullptr && value.is_present) *field = value;
+      // Times are judged by whoever turns them into numbers.
+      const bool is_time = field == &event.time || field == &event.duration;
+      if (!is_time && value.is_present && !value.is_quoted && !looks_like_scalar(value.text)) {
+        warn(WarningKind::bad_number);
+      }
+    }
+    if (read != Reading::ok) return read;
+    has_key = needs_comma = true;
+  }
+}
+
+void TolerantScanner::find_next_event() {
+  // The end of one object, perhaps a comma, and the start of another that has a key.
+  while (true) {
+    const std::size_t open = text_.find('{', position);
+    if (open == std::string_view::npos) {
+      position = text_.size();
+      return;
+    }
+    position = open;
+    const std::size_t next = after_spaces(text_, open + 1);
+    std::size_t before = open;
+    const auto skip_back = [&] {
+      while (before > 0 && is_space(text_[before - 1])) --before;
+    };
+    skip_back();
+    if (before > 0 && text_[before - 1] == ',') --before;
+    skip_back();
+    const bool follows_object = before > 0 && text_[before - 1] == '}';
+    if (follows_object && next < text_.size() && text_[next] == '"') return;
+    position = open + 1;
+  }
+}
+
+}  // namespace fathom::trace

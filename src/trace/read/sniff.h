@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace fathom::trace {
+
+enum class Format : std::uint8_t { chrome_json, profile_json, perfetto, foreign };
+
+struct Sniffed {
+  Format format = Format::foreign;
+  std::string_view what;  // of a foreign file: "PNG image"
+};
+
+// What a file is, told by its first bytes (unpacked).
+Sniffed sniff(std::string_view head);
+
+}  // namespace fathom::trace
