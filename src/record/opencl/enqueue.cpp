@@ -27,7 +27,8 @@ void follow(Queue* queue, const Enqueued& what, cl_event event, std::int64_t beg
   finished(call);
 
   if (event == nullptr) {
-    if (what.frees != nullptr) report_frees(what.frees, end_ns);
+    if (what.frees != nullptr && status != CL_SUCCESS) keep_alive(what.frees);
+    if (what.frees != nullptr && status == CL_SUCCESS) report_frees(what.frees, end_ns);
     return;
   }
   pending.command.queue = queue->index;

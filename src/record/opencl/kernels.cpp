@@ -15,7 +15,7 @@ cl_int CL_API_CALL enqueue_nd_range_kernel(cl_command_queue queue, cl_kernel ker
                                            cl_event* event) {
   Enqueued what = {.api = "clEnqueueNDRangeKernel",
                    .command = {.kind = Kind::kernel, .name = kernel_name(kernel)}};
-  const cl_uint sizes = std::min<cl_uint>(dimensions, 3);
+  const cl_uint sizes = dimensions <= 3 ? dimensions : 0;  // else it will be refused
   what.command.dimensions = static_cast<std::uint8_t>(sizes);
   if (global != nullptr) std::copy_n(global, sizes, what.command.global.begin());
   if (local != nullptr) std::copy_n(local, sizes, what.command.local.begin());

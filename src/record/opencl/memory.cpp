@@ -153,6 +153,20 @@ void report_frees(FreedMemory* frees, std::int64_t time_ns) noexcept {
   delete frees;
 }
 
+void keep_alive(FreedMemory* frees) noexcept {
+  {
+    const std::lock_guard guard(memory->lock);
+    for (const Command& command : frees->frees) {
+      try {
+        memory->addresses[reinterpret_cast<const void*>(command.address)] = command;
+      } catch (...) {
+        lost(Loss::no_memory);
+      }
+    }
+  }
+  delete frees;
+}
+
 void lock_memory() noexcept {
   memory->lock.lock();
   memory->element_bytes.lock();

@@ -13,6 +13,9 @@ struct FreedMemory;
 // Records the frees at this time, and deletes the list.
 void report_frees(FreedMemory* frees, std::int64_t time_ns) noexcept;
 
+// The command was refused: what was to be freed is alive. Deletes the list.
+void keep_alive(FreedMemory* frees) noexcept;
+
 // Memory named by its address: SVM and the like. `api` is the call that made it.
 void address_allocated(cl_context context, const void* address, std::size_t bytes,
                        const char* api) noexcept;
