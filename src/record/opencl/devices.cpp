@@ -15,7 +15,7 @@ namespace {
 struct Devices {
   std::mutex lock;
   std::deque<Device> all;  // its elements never move
-  HandleMap by_handle;
+  HandleMap<Device*> by_handle;
 };
 
 Forever<Devices> devices;
@@ -33,13 +33,9 @@ const char* name_of(cl_device_id handle) noexcept {
 
 Device* device_of(cl_device_id handle) noexcept {
   if (handle == nullptr) return nullptr;
-  if (const auto known = devices->by_handle.find(handle); known != 0) {
-    return reinterpret_cast<Device*>(known);
-  }
+  if (Device* const known = devices->by_handle.find(handle); known != nullptr) return known;
   const std::lock_guard guard(devices->lock);
-  if (const auto known = devices->by_handle.find(handle); known != 0) {
-    return reinterpret_cast<Device*>(known);
-  }
+  if (Device* const known = devices->by_handle.find(handle); known != nullptr) return known;
   Device* device = nullptr;
   try {
     device = &devices->all.emplace_back();
@@ -50,9 +46,8 @@ Device* device_of(cl_device_id handle) noexcept {
   device->handle = handle;
   device->index = static_cast<std::int32_t>(devices->all.size()) - 1;
   device->name = name_of(handle);
-  driver.clGetDeviceInfo(handle, CL_DEVICE_PLATFORM, sizeof device->platform, &device->platform,
-                         nullptr);
-  devices->by_handle.set(handle, reinterpret_cast<std::uintptr_t>(device));
+  ask(driver.clGetDeviceInfo, handle, CL_DEVICE_PLATFORM, device->platform);
+  devices->by_handle.set(handle, device);
   device_found(device->index, device->name);
   return device;
 }

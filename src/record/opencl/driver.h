@@ -15,6 +15,13 @@ void replace(Function& entry, Function ours) {
   if (entry != nullptr) entry = ours;
 }
 
+// Asks one of the clGet…Info functions for a value of fixed size.
+template <typename Function, typename Object, typename What, typename Value>
+cl_int ask(Function function, Object object, What what, Value& value) {
+  constexpr std::size_t kSize = sizeof(Value);  // NOLINT(bugprone-sizeof-expression): handles too
+  return function(object, static_cast<cl_uint>(what), kSize, &value, nullptr);
+}
+
 // Each file that wraps entry points puts them into the table that programs will call.
 void install_buffers(cl_icd_dispatch& table);
 void install_calls(cl_icd_dispatch& table);

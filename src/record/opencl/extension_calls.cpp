@@ -52,12 +52,8 @@ cl_int CL_API_CALL enqueue_command_buffer(cl_uint queue_count, cl_command_queue*
   cl_event* const out = event == nullptr ? &own : event;
   const std::int64_t begin_ns = now_ns();
   const cl_int status = function(queue_count, queues, buffer, wait_count, wait, out);
-  cl_command_queue handle = nullptr;
-  if (status == CL_SUCCESS) {
-    driver.clGetEventInfo(*out, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr);
-    if (event != nullptr) driver.clRetainEvent(*out);
-  }
-  Queue* const queue = handle == nullptr ? nullptr : find_queue(handle);
+  Queue* const queue = status == CL_SUCCESS ? queue_of(*out) : nullptr;
+  if (status == CL_SUCCESS && event != nullptr) driver.clRetainEvent(*out);
   const Enqueued what = {.api = "clEnqueueCommandBufferKHR",
                          .command = {.kind = Kind::kernel, .name = "command buffer"}};
   if (queue == nullptr && status == CL_SUCCESS) driver.clReleaseEvent(*out);

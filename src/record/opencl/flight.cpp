@@ -76,8 +76,7 @@ Pending* take_first(Queue& queue) noexcept {
 // CL_COMPLETE, an error, or above 0 while it is not over.
 cl_int status_of(cl_event event) noexcept {
   cl_int status = CL_COMPLETE;
-  const cl_int asked = driver.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                             sizeof status, &status, nullptr);
+  const cl_int asked = ask(driver.clGetEventInfo, event, CL_EVENT_COMMAND_EXECUTION_STATUS, status);
   return asked == CL_SUCCESS ? status : asked;
 }
 
@@ -106,9 +105,7 @@ Pending* take_finished(Queue& queue, std::uint32_t limit) noexcept {
 
 bool read_stamp(cl_event event, cl_profiling_info which, std::int64_t& stamp) noexcept {
   cl_ulong value = 0;
-  if (driver.clGetEventProfilingInfo(event, which, sizeof value, &value, nullptr) != CL_SUCCESS) {
-    return false;
-  }
+  if (ask(driver.clGetEventProfilingInfo, event, which, value) != CL_SUCCESS) return false;
   stamp = static_cast<std::int64_t>(value);
   return true;
 }
@@ -231,13 +228,11 @@ void drain_all() noexcept {
 }
 
 cl_int reference_count(cl_event event, cl_uint& count) noexcept {
-  cl_command_queue handle = nullptr;
-  driver.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr);
-  Queue* const queue = handle == nullptr ? nullptr : find_queue(handle);
-  const auto ask = [&] {
-    return driver.clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);
+  const auto ask_driver = [&] {
+    return ask(driver.clGetEventInfo, event, CL_EVENT_REFERENCE_COUNT, count);
   };
-  if (queue == nullptr) return ask();
+  Queue* const queue = queue_of(event);
+  if (queue == nullptr) return ask_driver();
   drain(*queue);
   // While we drain, a reference may be ours and not in the list any more: wait until it is either
   // there or gone. Not for ever: the question may come from inside a callback of the drain.
@@ -249,7 +244,7 @@ cl_int reference_count(cl_event event, cl_uint& count) noexcept {
   for (const Pending* node = queue->first; node != nullptr; node = node->next) {
     ours += node->event == event ? 1 : 0;
   }
-  const cl_int status = ask();
+  const cl_int status = ask_driver();
   queue->draining.clear(std::memory_order_release);
   if (status == CL_SUCCESS && count > ours) count -= ours;
   return status;

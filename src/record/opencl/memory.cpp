@@ -16,7 +16,11 @@
 namespace fathom::record::opencl {
 
 struct FreedMemory {
-  std::vector<Command> frees;
+  struct Free {
+    const void* address = nullptr;
+    Command allocation;
+  };
+  std::vector<Free> frees;
 };
 
 namespace {
@@ -24,7 +28,7 @@ namespace {
 struct Memory {
   std::mutex lock;
   std::unordered_map<const void*, Command> addresses;  // allocations that are alive
-  HandleMap element_bytes;                             // of images
+  HandleMap<std::size_t> element_bytes;                // of images
 };
 
 Forever<Memory> memory;
@@ -59,11 +63,10 @@ void CL_CALLBACK object_gone(cl_mem object, void* user_data) noexcept {
 
 bool is_new_memory(cl_mem object) noexcept {
   cl_mem parent = nullptr;
-  const cl_int asked = driver.clGetMemObjectInfo(object, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent,
-                                                 &parent, nullptr);
+  const cl_int asked = ask(driver.clGetMemObjectInfo, object, CL_MEM_ASSOCIATED_MEMOBJECT, parent);
   if (asked == CL_SUCCESS && parent != nullptr) return false;
   cl_bool is_svm = CL_FALSE;  // a buffer over memory that clSVMAlloc gave
-  driver.clGetMemObjectInfo(object, CL_MEM_USES_SVM_POINTER, sizeof is_svm, &is_svm, nullptr);
+  ask(driver.clGetMemObjectInfo, object, CL_MEM_USES_SVM_POINTER, is_svm);
   return is_svm == CL_FALSE;
 }
 
@@ -71,14 +74,14 @@ bool is_new_memory(cl_mem object) noexcept {
 
 std::size_t object_bytes(cl_mem object) noexcept {
   std::size_t bytes = 0;
-  driver.clGetMemObjectInfo(object, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  ask(driver.clGetMemObjectInfo, object, CL_MEM_SIZE, bytes);
   return bytes;
 }
 
 std::size_t image_element_bytes(cl_mem image) noexcept {
   if (const auto known = memory->element_bytes.find(image); known != 0) return known;
   std::size_t bytes = 0;
-  driver.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr);
+  ask(driver.clGetImageInfo, image, CL_IMAGE_ELEMENT_SIZE, bytes);
   return bytes;
 }
 
@@ -87,7 +90,7 @@ void object_created(cl_context context, cl_mem object, const char* api) noexcept
   const bool is_new = is_new_memory(object);
   if (!is_new) made.bytes = kNoBytes;
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
-  driver.clGetMemObjectInfo(object, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  ask(driver.clGetMemObjectInfo, object, CL_MEM_TYPE, type);
   const bool is_image = type != CL_MEM_OBJECT_BUFFER && type != CL_MEM_OBJECT_PIPE;
   if (!is_new && !is_image) return;
 
@@ -139,7 +142,7 @@ FreedMemory* take_freed(const void* const* addresses, std::size_t count) noexcep
     const auto found = memory->addresses.find(addresses[i]);
     if (found == memory->addresses.end()) continue;
     try {
-      freed->frees.push_back(found->second);
+      freed->frees.push_back({found->first, found->second});
     } catch (...) {
       break;
     }
@@ -149,16 +152,16 @@ FreedMemory* take_freed(const void* const* addresses, std::size_t count) noexcep
 }
 
 void report_frees(FreedMemory* frees, std::int64_t time_ns) noexcept {
-  for (const Command& command : frees->frees) report_free(command, time_ns);
+  for (const auto& free : frees->frees) report_free(free.allocation, time_ns);
   delete frees;
 }
 
 void keep_alive(FreedMemory* frees) noexcept {
   {
     const std::lock_guard guard(memory->lock);
-    for (const Command& command : frees->frees) {
+    for (const auto& free : frees->frees) {
       try {
-        memory->addresses[reinterpret_cast<const void*>(command.address)] = command;
+        memory->addresses[free.address] = free.allocation;
       } catch (...) {
         lost(Loss::no_memory);
       }

@@ -14,7 +14,7 @@ namespace {
 struct Names {
   std::mutex lock;
   std::unordered_set<std::string> texts;  // its elements never move
-  HandleMap kernels;
+  HandleMap<const char*> kernels;
 };
 
 Forever<Names> names;
@@ -38,18 +38,18 @@ void name_kernel(cl_kernel kernel) noexcept {
   try {
     std::string name(size, '\0');
     driver.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr);
-    names->kernels.set(kernel, reinterpret_cast<std::uintptr_t>(intern(name.c_str())));
+    names->kernels.set(kernel, intern(name.c_str()));
   } catch (...) {  // no memory: the kernel will be asked again when it is enqueued
   }
 }
 
 const char* kernel_name(cl_kernel kernel) noexcept {
-  auto name = names->kernels.find(kernel);
-  if (name == 0) [[unlikely]] {  // made by an extension we do not know
+  const char* name = names->kernels.find(kernel);
+  if (name == nullptr) [[unlikely]] {  // made by an extension we do not know
     name_kernel(kernel);
     name = names->kernels.find(kernel);
   }
-  return name == 0 ? "kernel" : reinterpret_cast<const char*>(name);
+  return name == nullptr ? "kernel" : name;
 }
 
 void lock_names() noexcept {

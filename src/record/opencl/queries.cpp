@@ -11,13 +11,7 @@ namespace {
 
 // The queue whose stamps the program did not ask for, of this event; null otherwise.
 Queue* silent_queue_of(cl_event event) {
-  cl_command_queue handle = nullptr;
-  if (driver.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr) !=
-          CL_SUCCESS ||
-      handle == nullptr) {
-    return nullptr;
-  }
-  Queue* const queue = find_queue(handle);
+  Queue* const queue = queue_of(event);
   return queue != nullptr && queue->forced && !queue->asked_profiling ? queue : nullptr;
 }
 

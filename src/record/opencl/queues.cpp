@@ -14,7 +14,7 @@ struct Queues {
   std::mutex lock;
   std::deque<Queue> all;  // never shrinks, so its elements stay where they are
   std::int32_t count = 0;
-  HandleMap by_handle;
+  HandleMap<Queue*> by_handle;
 };
 
 Forever<Queues> queues;
@@ -26,19 +26,16 @@ bool is_idle(Queue& queue) {
 
 // An object for a new queue: one whose handle has since been given to another, or a new one.
 Queue* object_for(cl_command_queue handle) {
-  if (const auto old = queues->by_handle.find(handle); old != 0) {
-    auto* const queue = reinterpret_cast<Queue*>(old);
-    if (is_idle(*queue)) return queue;
-  }
+  Queue* const old = queues->by_handle.find(handle);
+  if (old != nullptr && is_idle(*old)) return old;
   return &queues->all.emplace_back();
 }
 
 void ask_driver(Queue& queue) noexcept {
   cl_command_queue_properties properties = 0;
   cl_device_id device = nullptr;
-  driver.clGetCommandQueueInfo(queue.handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
-                               nullptr);
-  driver.clGetCommandQueueInfo(queue.handle, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+  ask(driver.clGetCommandQueueInfo, queue.handle, CL_QUEUE_PROPERTIES, properties);
+  ask(driver.clGetCommandQueueInfo, queue.handle, CL_QUEUE_DEVICE, device);
   queue.device = device_of(device);
   queue.out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
   queue.on_device = (properties & CL_QUEUE_ON_DEVICE) != 0;
@@ -59,7 +56,7 @@ Queue* add_queue(cl_command_queue handle, std::vector<cl_queue_properties> given
     ask_driver(*queue);
     if (queue->device == nullptr) return nullptr;
     queue->asked_profiling = queue->profiles && !forced;
-    queues->by_handle.set(handle, reinterpret_cast<std::uintptr_t>(queue));
+    queues->by_handle.set(handle, queue);
     return queue;
   } catch (...) {
     lost(Loss::no_memory);
@@ -68,15 +65,21 @@ Queue* add_queue(cl_command_queue handle, std::vector<cl_queue_properties> given
 }
 
 Queue* find_queue(cl_command_queue handle) noexcept {
-  const auto known = queues->by_handle.find(handle);
-  if (known != 0) [[likely]]
-    return reinterpret_cast<Queue*>(known);
+  Queue* const known = queues->by_handle.find(handle);
+  if (known != nullptr) [[likely]]
+    return known;
   cl_context context = nullptr;
-  if (handle == nullptr || driver.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context,
-                                                        &context, nullptr) != CL_SUCCESS) {
+  if (handle == nullptr ||
+      ask(driver.clGetCommandQueueInfo, handle, CL_QUEUE_CONTEXT, context) != CL_SUCCESS) {
     return nullptr;
   }
   return add_queue(handle, {}, false);
+}
+
+Queue* queue_of(cl_event event) noexcept {
+  cl_command_queue handle = nullptr;  // a user event has none
+  const cl_int asked = ask(driver.clGetEventInfo, event, CL_EVENT_COMMAND_QUEUE, handle);
+  return asked == CL_SUCCESS && handle != nullptr ? find_queue(handle) : nullptr;
 }
 
 Queue* queue_at(std::size_t i) noexcept {

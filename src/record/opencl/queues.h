@@ -52,6 +52,9 @@ struct Queue {
 // Null where memory ran out.
 Queue* find_queue(cl_command_queue handle) noexcept;
 
+// The queue that an event's command is on; null where there is none.
+Queue* queue_of(cl_event event) noexcept;
+
 // Remembers a queue that has just been created. `given` as in Queue.
 Queue* add_queue(cl_command_queue handle, std::vector<cl_queue_properties> given,
                  bool forced) noexcept;

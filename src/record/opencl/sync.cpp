@@ -13,12 +13,7 @@ cl_int CL_API_CALL finish(cl_command_queue handle) {
 
 cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
   // Whose events they are is asked before: a callback may release them meanwhile.
-  cl_command_queue handle = nullptr;
-  if (count > 0 && events != nullptr) {
-    driver.clGetEventInfo(events[count - 1], CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle,
-                          nullptr);
-  }
-  Queue* const queue = handle == nullptr ? nullptr : find_queue(handle);
+  Queue* const queue = count > 0 && events != nullptr ? queue_of(events[count - 1]) : nullptr;
   const cl_int status =
       timed(Kind::sync, "clWaitForEvents", [&] { return driver.clWaitForEvents(count, events); });
   if (queue != nullptr) drain(*queue);

@@ -15,7 +15,7 @@ const void* handle(std::uintptr_t number) {
 }
 
 TEST(HandleMap, AgreesWithAMapOnRandomChanges) {
-  HandleMap handles;
+  HandleMap<std::uintptr_t> handles;
   std::map<std::uintptr_t, std::uintptr_t> expected;
   std::mt19937 random(7);
   for (int i = 0; i < 200'000; ++i) {
@@ -30,13 +30,13 @@ TEST(HandleMap, AgreesWithAMapOnRandomChanges) {
 }
 
 TEST(HandleMap, NothingIsKnownOfNull) {
-  HandleMap handles;
+  HandleMap<std::uintptr_t> handles;
   EXPECT_EQ(handles.find(nullptr), 0U);
   EXPECT_FALSE(handles.set(nullptr, 5));
 }
 
 TEST(HandleMap, ReadersSeeWhatWasSetBeforeThem) {
-  HandleMap handles;
+  HandleMap<std::uintptr_t> handles;
   std::atomic<std::uintptr_t> ready = 0;
   std::thread writer([&] {
     for (std::uintptr_t i = 1; i <= 20'000; ++i) {
