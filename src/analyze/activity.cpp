@@ -35,10 +35,10 @@ Activity activity(const trace::Trace& trace) {
   }
   if (work.empty()) return found;
 
-  found.gpus = work.size();
   base::Interval window{INT64_MAX, INT64_MIN};
   std::int64_t busy = 0;
   for (auto& [gpu, spans] : work) {
+    found.gpus.push_back(gpu.first);
     for (const base::Interval& span : spans) {
       window.begin = std::min(window.begin, span.begin);
       window.end = std::max(window.end, span.end);

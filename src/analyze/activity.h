@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "trace/trace.h"
 
@@ -13,7 +14,7 @@ struct Activity {
   std::int64_t end_ns = 0;
   std::uint64_t threads = 0;  // tracks with spans, by kind
   std::uint64_t gpu_streams = 0;
-  std::uint64_t gpus = 0;
+  std::vector<std::int64_t> gpus;  // that did any work, as the source numbers them
 
   // From the first to the last kernel, copy or fill: absent where there is none. With several GPUs
   // the window is one for all, and `gpu_busy_ns` is the mean over them.

@@ -27,10 +27,43 @@ std::vector<std::int64_t> self_times(const trace::Spans& spans) {
   return self;
 }
 
-bool competes(const Operation& operation, bool kinds_are_known) {
-  return operation.kind != SpanKind::gpu_annotation &&
-         (operation.kind != SpanKind::other || !kinds_are_known);
+constexpr std::string_view kStep = "ProfilerStep#";
+
+// One name for what is one operation.
+std::string_view operation_name(std::string_view name, SpanKind kind) {
+  const bool is_step = kind == SpanKind::annotation || kind == SpanKind::gpu_annotation;
+  return is_step && name.starts_with(kStep) ? kStep : name;
 }
+
+// Spans by name and kind, with room for the answer to "which operation is this name of this kind".
+class Grouping {
+ public:
+  explicit Grouping(const trace::Trace& trace) : trace_(trace) {}
+
+  Operation& of(trace::NameId name, SpanKind kind) {
+    const std::uint64_t key = std::uint64_t{name} << 8 | static_cast<unsigned>(kind);
+    const auto [at, is_new] = by_id_.try_emplace(key, 0);
+    if (is_new) at->second = find_or_add(operation_name(trace_.names.view(name), kind), kind);
+    return found_[at->second];
+  }
+
+  std::vector<Operation> take() { return std::move(found_); }
+
+ private:
+  std::size_t find_or_add(std::string_view name, SpanKind kind) {
+    if (name == kStep) {
+      for (std::size_t i = 0; i < found_.size(); ++i) {
+        if (found_[i].name == kStep && found_[i].kind == kind) return i;
+      }
+    }
+    found_.push_back({name, kind, {}, 0, false});
+    return found_.size() - 1;
+  }
+
+  const trace::Trace& trace_;
+  std::unordered_map<std::uint64_t, std::size_t> by_id_;
+  std::vector<Operation> found_;
+};
 
 }  // namespace
 
@@ -59,36 +92,37 @@ Part part_of(SpanKind kind) {
 std::vector<Operation> operations(const trace::Trace& trace) {
   const trace::Spans& spans = trace.spans;
   const std::vector<std::int64_t> self = self_times(spans);
-  std::vector<Operation> found;
-  std::unordered_map<std::uint64_t, std::size_t> index;
+  Grouping grouping(trace);
   for (SpanId id = 0; id < spans.size(); ++id) {
     if (spans.kind[id] == SpanKind::unfinished) continue;
-    const std::uint64_t key =
-        std::uint64_t{spans.name[id]} << 8 | static_cast<unsigned>(spans.kind[id]);
-    const auto [at, is_new] = index.try_emplace(key, found.size());
-    if (is_new) found.push_back({spans.name[id], spans.kind[id], {}, 0});
-    found[at->second].durations.add(spans.duration_ns[id]);
-    found[at->second].self_ns += self[id];
+    Operation& operation = grouping.of(spans.name[id], spans.kind[id]);
+    operation.durations.add(spans.duration_ns[id]);
+    operation.self_ns += self[id];
   }
-  std::sort(found.begin(), found.end(), [&](const Operation& a, const Operation& b) {
+  std::vector<Operation> found = grouping.take();
+  const bool kinds_are_known = std::any_of(
+      found.begin(), found.end(), [](const Operation& o) { return o.kind != SpanKind::other; });
+  for (Operation& operation : found) {
+    operation.is_frame = operation.kind == SpanKind::gpu_annotation ||
+                         (operation.kind == SpanKind::other && kinds_are_known);
+  }
+  std::sort(found.begin(), found.end(), [](const Operation& a, const Operation& b) {
     if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
-    if (a.name != b.name) return trace.names.view(a.name) < trace.names.view(b.name);
+    if (a.name != b.name) return a.name < b.name;
     return a.kind < b.kind;
   });
   return found;
 }
 
 std::vector<Bottleneck> bottlenecks(const std::vector<Operation>& operations, std::size_t top) {
-  const bool kinds_are_known = std::any_of(operations.begin(), operations.end(),
-                                           [](const auto& o) { return o.kind != SpanKind::other; });
   double whole = 0;
   for (const Operation& operation : operations) {
-    if (competes(operation, kinds_are_known)) whole += static_cast<double>(operation.self_ns);
+    if (!operation.is_frame) whole += static_cast<double>(operation.self_ns);
   }
   std::vector<Bottleneck> found;
   double cumulative = 0;
   for (std::size_t i = 0; i < operations.size() && found.size() < top; ++i) {
-    if (!competes(operations[i], kinds_are_known) || operations[i].self_ns <= 0) continue;
+    if (operations[i].is_frame || operations[i].self_ns <= 0) continue;
     const double share = static_cast<double>(operations[i].self_ns) / whole * 100;
     cumulative += share;
     found.push_back({i, part_of(operations[i].kind), share, cumulative});

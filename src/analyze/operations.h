@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/duration_stats.h"
@@ -13,12 +14,15 @@ enum class Part : std::uint8_t { cpu, gpu, transfer, overhead };
 
 std::string_view name_of(Part part);
 
-// All spans of one name and kind.
+// All spans of one name and kind. PyTorch's numbered steps ("ProfilerStep#7") are one operation.
 struct Operation {
-  trace::NameId name = 0;
+  std::string_view name;  // lives as long as the trace
   trace::SpanKind kind = trace::SpanKind::other;
   base::DurationStats durations;
   std::int64_t self_ns = 0;  // duration less what its children on the same track cover
+  // Repeats or frames what others say: GPU annotations, and spans of no known kind where the trace
+  // has others (the profiler's own, around everything). It takes part in no ranking.
+  bool is_frame = false;
 };
 
 // One of the operations that take the most self time.
@@ -35,8 +39,7 @@ Part part_of(trace::SpanKind kind);
 // time. Unfinished spans have no duration and do not count.
 std::vector<Operation> operations(const trace::Trace& trace);
 
-// The first `top` by self time. GPU annotations repeat what kernels say and are left out; so are
-// spans of no known kind where the trace has others (the profiler's own frame around everything).
+// The first `top` by self time, frames left out.
 std::vector<Bottleneck> bottlenecks(const std::vector<Operation>& operations, std::size_t top);
 
 }  // namespace fathom::analyze

@@ -55,4 +55,8 @@ class JsonWriter {
 // Appends `text` to `out` as a JSON string, quotes included.
 void append_json_string(std::string& out, std::string_view text);
 
+// Length of the valid UTF-8 sequence at the start of `text`, which is not empty; 0 where there is
+// none.
+std::size_t utf8_length(std::string_view text);
+
 }  // namespace fathom::base

@@ -25,7 +25,7 @@ struct Options {
 
 void run(const Options& options) {
   const trace::Trace trace = load(options.file);
-  const report::RunReport report = report::make_report(trace, options.file, options.top);
+  const report::RunReport report = report::make_report(trace, options.file);
   fmt::print("{}", options.json
                        ? to_json(report, trace)
                        : to_text(report, trace, options.top, base::terminal_width(stdout)));

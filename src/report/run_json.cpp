@@ -19,7 +19,7 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
   json.key("gpu_streams")
       .value(report.activity.gpu_streams)
       .key("gpus")
-      .value(report.activity.gpus);
+      .value(report.activity.gpus.size());
   json.key("gpu_window_ns").value(report.activity.gpu_window_ns);
   json.key("gpu_busy_ns").value(report.activity.gpu_busy_ns);
   json.key("devices").begin_array();
@@ -31,10 +31,9 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
   json.end_array().end_object();
 }
 
-void write_operation(base::JsonWriter& json, const analyze::Operation& operation,
-                     const trace::Trace& trace) {
+void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
   const base::DurationStats& stats = operation.durations;
-  json.begin_object().key("name").value(trace.names.view(operation.name));
+  json.begin_object().key("name").value(operation.name);
   json.key("kind").value(trace::name_of(operation.kind)).key("calls").value(stats.count());
   json.key("total_ns").value(stats.sum_ns()).key("self_ns").value(operation.self_ns);
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
@@ -51,12 +50,11 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   json.begin_object();
   write_run(json, report, trace);
   json.key("operations").begin_array();
-  for (const analyze::Operation& operation : report.operations)
-    write_operation(json, operation, trace);
+  for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
   json.end_array().key("bottlenecks").begin_array();
   for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
     const analyze::Operation& operation = report.operations[bottleneck.operation];
-    json.begin_object().key("name").value(trace.names.view(operation.name));
+    json.begin_object().key("name").value(operation.name);
     json.key("kind").value(trace::name_of(operation.kind)).key("self_ns").value(operation.self_ns);
     json.key("share_pct").value(bottleneck.share_pct);
     json.key("cumulative_pct").value(bottleneck.cumulative_pct);

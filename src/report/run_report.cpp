@@ -3,13 +3,18 @@
 #include <utility>
 
 namespace fathom::report {
+namespace {
 
-RunReport make_report(const trace::Trace& trace, std::string source, std::size_t top) {
+constexpr std::size_t kBottlenecks = 5;
+
+}  // namespace
+
+RunReport make_report(const trace::Trace& trace, std::string source) {
   RunReport report;
   report.source = std::move(source);
   report.activity = analyze::activity(trace);
   report.operations = analyze::operations(trace);
-  report.bottlenecks = analyze::bottlenecks(report.operations, top);
+  report.bottlenecks = analyze::bottlenecks(report.operations, kBottlenecks);
   return report;
 }
 

@@ -17,7 +17,8 @@ struct RunReport {
   std::vector<analyze::Bottleneck> bottlenecks;
 };
 
-RunReport make_report(const trace::Trace& trace, std::string source, std::size_t top);
+// `trace` must outlive it.
+RunReport make_report(const trace::Trace& trace, std::string source);
 
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,

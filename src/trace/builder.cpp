@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
+
+#include "trace/order.h"
+#include "trace/span_order.h"
 
 namespace fathom::trace {
 namespace {
@@ -14,6 +18,11 @@ std::string key_of(const Track& track) {
                      track.pid_text, track.tid_text);
 }
 
+bool comes_first(const Track& a, const Track& b) {
+  return std::tie(a.kind, a.pid_text, a.pid, a.tid_text, a.tid) <
+         std::tie(b.kind, b.pid_text, b.pid, b.tid_text, b.tid);
+}
+
 void join_track(Track& into, Track&& from) {
   if (into.process_name.empty()) into.process_name = std::move(from.process_name);
   if (into.thread_name.empty()) into.thread_name = std::move(from.thread_name);
@@ -21,89 +30,118 @@ void join_track(Track& into, Track&& from) {
   if (!into.stream) into.stream = from.stream;
 }
 
-// What the numbers of one part are in the whole.
-struct Renumbering {
-  std::vector<NameId> names;
-  std::vector<TrackId> tracks;
-};
+std::vector<NameId> join_names(Trace& trace, const TracePart& part) {
+  std::vector<NameId> to;
+  for (NameId id = 0; id < part.names.size(); ++id) {
+    to.push_back(trace.names.intern(part.names.view(id)));
+  }
+  return to;
+}
 
-class Assembly {
- public:
-  Renumbering take_names_and_tracks(TracePart& part) {
-    Renumbering to;
-    for (NameId id = 0; id < part.names.size(); ++id) {
-      to.names.push_back(trace_.names.intern(part.names.view(id)));
-    }
-    for (Track& track : part.tracks) {
-      const auto [at, is_new] = track_ids_.try_emplace(key_of(track), trace_.tracks.size());
-      to.tracks.push_back(at->second);
+// Tracks of all parts become those of the trace, in an order that does not depend on who saw them
+// first.
+void join_tracks(Trace& trace, std::vector<TracePart>& parts, std::vector<Renumbering>& to) {
+  std::unordered_map<std::string, TrackId> ids;
+  std::vector<Track> joined;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (Track& track : parts[i].tracks) {
+      const auto [at, is_new] = ids.try_emplace(key_of(track), joined.size());
+      to[i].tracks.push_back(at->second);
       if (is_new) {
-        trace_.tracks.push_back(std::move(track));
+        joined.push_back(std::move(track));
       } else {
-        join_track(trace_.tracks[at->second], std::move(track));
+        join_track(joined[at->second], std::move(track));
       }
     }
-    return to;
   }
-
-  Trace& trace() { return trace_; }
-
- private:
-  Trace trace_;
-  std::unordered_map<std::string, TrackId> track_ids_;
-};
-
-bool comes_first(const SpanRow& a, const SpanRow& b) {
-  if (a.track != b.track) return a.track < b.track;
-  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
-  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
-  return a.source < b.source;
-}
-
-// Parents by one sweep over a track's spans. The stack holds the spans that may still contain a
-// later one; their ends decrease from bottom to top. A span that ends later than the top and began
-// no earlier takes its place: whatever fits into the top from here on fits into the newer one too.
-void set_parents(Spans& spans, const Track& track) {
-  std::vector<SpanId> open;
-  for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
-    while (!open.empty() && spans.end_ns(open.back()) < spans.end_ns(id)) open.pop_back();
-    spans.parent[id] = open.empty() ? kNoSpan : open.back();
-    open.push_back(id);
-  }
-}
-
-void place_spans(Trace& trace, const std::vector<SpanRow>& rows,
-                 const std::vector<SpanBytes>& bytes) {
-  std::vector<SpanId> order(rows.size());
+  std::vector<TrackId> order(joined.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](SpanId a, SpanId b) { return comes_first(rows[a], rows[b]); });
-  std::vector<SpanId> place(rows.size());
-  for (SpanId to = 0; to < order.size(); ++to) {
-    const SpanRow& row = rows[order[to]];
-    place[order[to]] = to;
-    trace.spans.name.push_back(row.name);
-    trace.spans.kind.push_back(row.kind);
-    trace.spans.track.push_back(row.track);
-    trace.spans.start_ns.push_back(row.start_ns);
-    trace.spans.duration_ns.push_back(row.duration_ns);
-    trace.spans.correlation.push_back(row.correlation);
-    trace.spans.source.push_back(row.source);
-    Track& track = trace.tracks[row.track];
-    if (track.span_count++ == 0) track.first_span = to;
+  std::sort(order.begin(), order.end(),
+            [&](TrackId a, TrackId b) { return comes_first(joined[a], joined[b]); });
+  std::vector<TrackId> place(joined.size());
+  for (TrackId id = 0; id < order.size(); ++id) {
+    place[order[id]] = id;
+    trace.tracks.push_back(std::move(joined[order[id]]));
   }
-  trace.spans.parent.resize(rows.size());
-  for (const Track& track : trace.tracks) set_parents(trace.spans, track);
-  for (const SpanBytes& item : bytes) trace.bytes.push_back({place[item.span], item.bytes});
-  std::sort(trace.bytes.begin(), trace.bytes.end(),
-            [](const SpanBytes& a, const SpanBytes& b) { return a.span < b.span; });
+  for (Renumbering& part : to) {
+    for (TrackId& id : part.tracks) id = place[id];
+  }
 }
 
-template <typename Item>
-void sort_by_time(std::vector<Item>& items) {
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return a.track != b.track ? a.track < b.track : a.time_ns < b.time_ns;
-  });
+std::vector<Source> sources_of(std::vector<TracePart>& parts, const std::vector<Renumbering>& to) {
+  std::vector<Source> sources;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    sources.push_back({&parts[i], &to[i]});
+    for (Rows& batch : parts[i].batches) sources.push_back({&batch, &to[i]});
+  }
+  std::stable_sort(sources.begin(), sources.end(),
+                   [](const Source& a, const Source& b) { return a.rows->order < b.rows->order; });
+  return sources;
+}
+
+// All items of one kind, by track and time. `renumber` puts one into the numbers of the whole.
+template <typename Column, typename Renumber>
+auto gather(const std::vector<Source>& sources, std::size_t tracks, Column Rows::*column,
+            const Renumber& renumber) {
+  using Item = typename Column::value_type;
+  std::vector<std::size_t> place(tracks + 1);
+  std::size_t count = 0;
+  for (const Source& source : sources) {
+    for (const Item& item : source.rows->*column) ++place[source.to->tracks[item.track]];
+    count += (source.rows->*column).size();
+  }
+  std::exclusive_scan(place.begin(), place.end(), place.begin(), std::size_t{0});
+  const std::vector<std::size_t> first = place;
+  std::vector<Item> items;
+  items.reserve(count);
+  prefer_large_pages(items.data(), count * sizeof(Item));
+  items.resize(count);
+  for (const Source& source : sources) {
+    for (Item item : source.rows->*column) {
+      renumber(item, *source.to);
+      items[place[item.track]++] = item;
+    }
+    (source.rows->*column).clear();
+    (source.rows->*column).shrink_to_fit();
+  }
+  for (std::size_t id = 0; id < tracks; ++id) {
+    sort_runs(std::span(items).subspan(first[id], first[id + 1] - first[id]),
+              [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; });
+  }
+  return items;
+}
+
+std::vector<Counter> gather_counters(const std::vector<Source>& sources) {
+  std::vector<Counter> counters;
+  std::unordered_map<std::uint64_t, std::size_t> ids;
+  for (const Source& source : sources) {
+    for (Counter& counter : source.rows->counters) {
+      counter.name = source.to->names[counter.name];
+      counter.track = source.to->tracks[counter.track];
+      const std::uint64_t key = std::uint64_t{counter.track} << 32 | counter.name;
+      const auto [at, is_new] = ids.try_emplace(key, counters.size());
+      if (is_new) {
+        counters.push_back(std::move(counter));
+        continue;
+      }
+      Counter& into = counters[at->second];
+      into.time_ns.insert(into.time_ns.end(), counter.time_ns.begin(), counter.time_ns.end());
+      into.value.insert(into.value.end(), counter.value.begin(), counter.value.end());
+    }
+  }
+  return counters;
+}
+
+void sort_counter(Counter& counter) {
+  if (std::is_sorted(counter.time_ns.begin(), counter.time_ns.end())) return;
+  std::vector<std::pair<std::int64_t, double>> points;
+  for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
+    points.emplace_back(counter.time_ns[i], counter.value[i]);
+  }
+  sort_runs(std::span(points), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::tie(counter.time_ns[i], counter.value[i]) = points[i];
+  }
 }
 
 }  // namespace
@@ -121,60 +159,33 @@ TrackId TracePart::track(TrackKind kind, std::int64_t pid, std::int64_t tid,
   return at->second;
 }
 
-Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned /*threads*/) {
-  Assembly assembly;
-  Trace& trace = assembly.trace();
+Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned threads) {
+  Trace trace;
   trace.run = std::move(run);
-  std::vector<SpanRow> rows;
-  std::vector<SpanBytes> bytes;
-  std::unordered_map<std::uint64_t, std::size_t> counter_ids;
-  for (TracePart& part : parts) {
-    const Renumbering to = assembly.take_names_and_tracks(part);
-    part.batches.push_back(std::move(static_cast<Rows&>(part)));
-    for (Rows& rows_in : part.batches) {
-      const auto offset = static_cast<SpanId>(rows.size());
-      for (SpanRow row : rows_in.spans) {
-        row.name = to.names[row.name];
-        row.track = to.tracks[row.track];
-        rows.push_back(row);
-      }
-      for (const SpanBytes& item : rows_in.bytes) bytes.push_back({item.span + offset, item.bytes});
-      for (Instant instant : rows_in.instants) {
-        instant.name = to.names[instant.name];
-        instant.track = to.tracks[instant.track];
-        trace.instants.push_back(instant);
-      }
-      for (MemoryEvent event : rows_in.memory) {
-        event.track = to.tracks[event.track];
-        trace.memory.push_back(event);
-      }
-      for (FlowPoint point : rows_in.flows) {
-        point.category = to.names[point.category];
-        point.track = to.tracks[point.track];
-        trace.flows.push_back(point);
-      }
-      for (Counter& counter : rows_in.counters) {
-        counter.name = to.names[counter.name];
-        counter.track = to.tracks[counter.track];
-        const std::uint64_t key = std::uint64_t{counter.track} << 32 | counter.name;
-        const auto [at, is_new] = counter_ids.try_emplace(key, trace.counters.size());
-        if (is_new) {
-          trace.counters.push_back(std::move(counter));
-        } else {
-          Counter& into = trace.counters[at->second];
-          into.time_ns.insert(into.time_ns.end(), counter.time_ns.begin(), counter.time_ns.end());
-          into.value.insert(into.value.end(), counter.value.begin(), counter.value.end());
-        }
-      }
-    }
-    trace.warnings.merge(part.warnings);
-    part = {};
+  std::vector<Renumbering> to(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    to[i].names = join_names(trace, parts[i]);
+    trace.warnings.merge(parts[i].warnings);
   }
-  place_spans(trace, rows, bytes);
-  sort_by_time(trace.instants);
-  sort_by_time(trace.memory);
-  sort_by_time(trace.flows);
-  return std::move(trace);
+  join_tracks(trace, parts, to);
+  const std::vector<Source> sources = sources_of(parts, to);
+  const std::size_t tracks = trace.tracks.size();
+  trace.memory =
+      gather(sources, tracks, &Rows::memory,
+             [](MemoryEvent& item, const Renumbering& by) { item.track = by.tracks[item.track]; });
+  trace.instants =
+      gather(sources, tracks, &Rows::instants, [](Instant& item, const Renumbering& by) {
+        item.track = by.tracks[item.track];
+        item.name = by.names[item.name];
+      });
+  trace.flows = gather(sources, tracks, &Rows::flows, [](FlowPoint& item, const Renumbering& by) {
+    item.track = by.tracks[item.track];
+    item.category = by.names[item.category];
+  });
+  trace.counters = gather_counters(sources);
+  for (Counter& counter : trace.counters) sort_counter(counter);
+  place_spans(trace, sources, threads);
+  return trace;
 }
 
 }  // namespace fathom::trace

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <memory>
+#include <memory_resource>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "trace/arena.h"
 #include "trace/trace.h"
 
 namespace fathom::trace {
@@ -21,12 +24,15 @@ struct SpanRow {
 
 // What a reader finds, in the order it finds it.
 struct Rows {
+  Rows() = default;
+  explicit Rows(std::pmr::memory_resource* from) : spans(from), memory(from) {}
+
   std::uint64_t order = 0;  // batches are joined by this, so threads do not show in the result
-  std::vector<SpanRow> spans;
+  std::pmr::vector<SpanRow> spans;
   std::vector<SpanBytes> bytes;  // `span` is the index into spans above
   std::vector<Instant> instants;
   std::vector<Counter> counters;
-  std::vector<MemoryEvent> memory;
+  std::pmr::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows;
 };
 
@@ -34,6 +40,7 @@ struct Rows {
 // are numbered within the part. A reader that learns only later which rows are to be kept gathers
 // them in batches; others use the rows of the part itself.
 struct TracePart : Rows {
+  std::unique_ptr<Arena> arena;  // of the batches, where they have one
   base::StringPool names;
   std::vector<Track> tracks;
   std::vector<Rows> batches;

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "trace/read/chrome.h"
 #include "trace/read/input.h"
+#include "trace/read/perfetto.h"
+#include "trace/read/profile_json.h"
 #include "trace/read/sniff.h"
 
 namespace fathom::trace {
@@ -22,9 +24,9 @@ Trace read_trace(const std::string& path) {
     case Format::chrome_json:
       return read_chrome(input);
     case Format::perfetto:
-      throw base::Error(path, "Perfetto traces cannot be read yet");
+      return read_perfetto(input->view(), input);
     case Format::profile_json:
-      throw base::Error(path, "profile JSON cannot be read yet");
+      return read_profile_json(input->view(), input);
     case Format::foreign:
       break;
   }

@@ -35,7 +35,7 @@ TEST(Activity, StreamsOfOneGpuWorkTogether) {
   EXPECT_EQ(found.end_ns - found.begin_ns, 1000);
   EXPECT_EQ(found.threads, 1U);
   EXPECT_EQ(found.gpu_streams, 2U);
-  EXPECT_EQ(found.gpus, 1U);
+  EXPECT_EQ(found.gpus, std::vector<std::int64_t>{0});
   EXPECT_EQ(found.gpu_window_ns, 400);
   EXPECT_EQ(found.gpu_busy_ns, 200);
 }
@@ -47,7 +47,7 @@ TEST(Activity, SeveralGpusAreAveragedOverOneWindow) {
   part.spans = {span(first, 0, 100, trace::SpanKind::kernel),
                 span(second, 50, 50, trace::SpanKind::kernel)};
   const Activity found = activity(assembled(std::move(part)));
-  EXPECT_EQ(found.gpus, 2U);
+  EXPECT_EQ(found.gpus, (std::vector<std::int64_t>{0, 1}));
   EXPECT_EQ(found.gpu_window_ns, 100);
   EXPECT_EQ(found.gpu_busy_ns, 75);
 }

@@ -84,7 +84,7 @@ TEST_P(WrongInput, NoArgument) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "convert"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
   expect_one_line(run_program({"explode"}), "--help");

@@ -19,7 +19,7 @@ trace::Trace trace_of(const std::vector<Given>& spans, trace::RunInfo run = {}) 
     trace::SpanRow row;
     const bool on_gpu = is_gpu_work(given.kind);
     row.track =
-        part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread, 1, on_gpu);
+        part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread, on_gpu ? 0 : 1, on_gpu);
     row.name = part.names.intern(given.name);
     row.start_ns = given.start;
     row.duration_ns = given.duration;
@@ -32,7 +32,7 @@ trace::Trace trace_of(const std::vector<Given>& spans, trace::RunInfo run = {}) 
 }
 
 std::string text_of(const trace::Trace& trace, std::size_t top = 10) {
-  return to_text(make_report(trace, "run.pftrace", top), trace, top, 100);
+  return to_text(make_report(trace, "run.pftrace"), trace, top, 100);
 }
 
 TEST(RunText, TellsTheStoryOfAGpuRun) {
@@ -52,19 +52,19 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
 
   The GPU was busy 70.0 % of the 1.0 ms between its first and last work (1 stream, 1 thread).
 
-  on the GPU   calls     total      self      mean       p50       p99       max   share
-  sgemm            1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %
-  Memcpy HtoD      1  100.0 µs  100.0 µs  100.0 µs  100.0 µs  100.0 µs  100.0 µs  14.3 %
+  on the GPU   calls     total      mean       p50       p99   share
+  sgemm            1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %
+  Memcpy HtoD      1  100.0 µs  100.0 µs  100.0 µs  100.0 µs  14.3 %
 
-  on the host     calls     total      self      mean       p50       p99       max   share
-  ProfilerStep#1      1    2.0 ms    1.5 ms    2.0 ms    2.0 ms    2.0 ms    2.0 ms  75.0 %
-  aten::mm            1  500.0 µs  500.0 µs  500.0 µs  500.0 µs  500.0 µs  500.0 µs  25.0 %
+  on the host    calls     total      self      mean       p50       p99   share
+  ProfilerStep#      1    2.0 ms    1.5 ms    2.0 ms    2.0 ms    2.0 ms  75.0 %
+  aten::mm           1  500.0 µs  500.0 µs  500.0 µs  500.0 µs  500.0 µs  25.0 %
 
-  bottleneck          self   share  together  spent on
-  ProfilerStep#1    1.5 ms  55.6 %    55.6 %       cpu
-  sgemm           600.0 µs  22.2 %    77.8 %       gpu
-  aten::mm        500.0 µs  18.5 %    96.3 %       cpu
-  Memcpy HtoD     100.0 µs   3.7 %   100.0 %  transfer
+  bottleneck         self   share  together  spent on
+  ProfilerStep#    1.5 ms  55.6 %    55.6 %       cpu
+  sgemm          600.0 µs  22.2 %    77.8 %       gpu
+  aten::mm       500.0 µs  18.5 %    96.3 %       cpu
+  Memcpy HtoD    100.0 µs   3.7 %   100.0 %  transfer
 
 )");
 }

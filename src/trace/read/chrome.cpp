@@ -41,10 +41,8 @@ void note_end(Batch& batch, DocumentEnd end, DocumentForm form) {
 }
 
 Batch read_block(const Block& block, DocumentForm form, Worker& worker) {
-  Batch batch;
-  batch.begin = block.begin;
+  Batch batch(block.begin, *worker.result.part.arena);
   batch.end = block.begin + block.size;
-  batch.rows.spans.reserve(block.size / 128);
   worker.rows.begin_batch(batch);
   TolerantScanner tolerant(block.text(), block.begin, batch.warnings);
   DocumentScanner document(tolerant, form, worker.rows, batch);
@@ -62,6 +60,7 @@ Batch read_block(const Block& block, DocumentForm form, Worker& worker) {
     document.begin_among_events(stop.is_after_event);
     end = document.read_all();
   }
+  worker.rows.end_batch();
   batch.is_whole = end == DocumentEnd::between_events;
   if (block.is_last) note_end(batch, end, form);
   return batch;
@@ -105,13 +104,13 @@ std::size_t read_without_guessing(const Input& input, DocumentForm form,
                                   Worker& worker) {
   std::vector<std::uint64_t> stops;
   for (std::size_t i = from + 1; i < batches.size(); ++i) stops.push_back(batches[i]->begin);
-  Batch batch;
-  batch.begin = batches[from]->begin;
+  Batch batch(batches[from]->begin, *worker.result.part.arena);
   worker.rows.begin_batch(batch);
   TolerantScanner tolerant(input.view().substr(batch.begin), batch.begin, batch.warnings);
   DocumentScanner document(tolerant, form, worker.rows, batch);
   if (from > 0) document.begin_among_events();
   const DocumentEnd end = document.read_all(stops);
+  worker.rows.end_batch();
   batch.end = tolerant.byte();
   std::size_t next = batches.size();
   if (end == DocumentEnd::at_stop) {

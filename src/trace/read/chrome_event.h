@@ -66,20 +66,19 @@ struct Event {
 // Where the value of `key` goes; nullptr for keys that nobody needs. A key that comes twice
 // overwrites: the last wins.
 inline Token* field_of(Event& event, std::string_view key) {
-  switch (key.size()) {
-    case 2:
-      if (key == "ph") return &event.phase;
-      if (key == "ts") return &event.time;
-      if (key == "id") return &event.id;
-      return nullptr;
-    case 3:
-      if (key == "cat") return &event.category;
-      if (key == "dur") return &event.duration;
-      if (key == "pid") return &event.pid;
-      if (key == "tid") return &event.tid;
-      return nullptr;
-    case 4:
+  switch (key.empty() ? '\0' : key[0]) {
+    case 'p':
+      return key == "ph" ? &event.phase : key == "pid" ? &event.pid : nullptr;
+    case 't':
+      return key == "tid" ? &event.tid : key == "ts" ? &event.time : nullptr;
+    case 'c':
+      return key == "cat" ? &event.category : nullptr;
+    case 'd':
+      return key == "dur" ? &event.duration : nullptr;
+    case 'n':
       return key == "name" ? &event.name : nullptr;
+    case 'i':
+      return key == "id" ? &event.id : nullptr;
     default:
       return nullptr;
   }
@@ -90,26 +89,29 @@ inline void take_arg(Event& event, std::string_view key, const Token& value) {
   const auto take = [&](std::string_view name, Arg which) {
     if (key == name) event.set_arg(which, value);
   };
-  switch (key.size()) {
-    case 4:
-      if (key[0] == 'n') return take("name", Arg::name);
-      return take("Addr", Arg::address);
-    case 5:
-      if (key[0] == 'b') return take("bytes", Arg::bytes);
-      return take("Bytes", Arg::memory_bytes);
-    case 6:
-      if (key[0] == 's') return take("stream", Arg::stream);
-      if (key[0] == 'l') return take("labels", Arg::labels);
+  switch (key.empty() ? '\0' : key[0]) {
+    case 'c':
+      return take("correlation", Arg::correlation);
+    case 'b':
+      return take("bytes", Arg::bytes);
+    case 'd':
       return take("device", Arg::device);
-    case 9:
-      return take("Device Id", Arg::device_id);
-    case 11:
-      if (key[0] == 'c') return take("correlation", Arg::correlation);
+    case 's':
+      return take("stream", Arg::stream);
+    case 'n':
+      return take("name", Arg::name);
+    case 'l':
+      return take("labels", Arg::labels);
+    case 'A':
+      return take("Addr", Arg::address);
+    case 'B':
+      return take("Bytes", Arg::memory_bytes);
+    case 'D':
+      take("Device Id", Arg::device_id);
       return take("Device Type", Arg::device_type);
-    case 14:
+    case 'T':
+      take("Total Allocated", Arg::total_allocated);
       return take("Total Reserved", Arg::total_reserved);
-    case 15:
-      return take("Total Allocated", Arg::total_allocated);
     default:
       return;
   }

@@ -9,6 +9,8 @@ namespace fathom::trace {
 
 // What one thread has read, as far as it is valid, in the order of the file.
 struct ChromePart {
+  ChromePart() { part.arena = std::make_unique<Arena>(); }
+
   TracePart part;
   std::vector<Batch> batches;
 };

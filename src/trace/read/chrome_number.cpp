@@ -7,48 +7,12 @@
 namespace fathom::trace {
 namespace {
 
-bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') < 10;
-}
+using number::is_digit;
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   return text;
-}
-
-// True if the 8 characters in `word` are digits: each has 3 in its upper half, and still has when 6
-// is added.
-bool is_eight_digits(std::uint64_t word) {
-  return ((word & 0xF0F0F0F0F0F0F0F0U) |
-          (((word + 0x0606060606060606U) & 0xF0F0F0F0F0F0F0F0U) >> 4)) == 0x3333333333333333U;
-}
-
-// Eight digits at once: neighbours are joined to pairs, pairs to fours, fours to eight.
-std::uint64_t value_of_eight(std::uint64_t word) {
-  word -= 0x3030303030303030U;
-  word = word * 10 + (word >> 8);
-  return ((word & 0x000000FF000000FFU) * 0x000F424000000064U +
-          (word >> 16 & 0x000000FF000000FFU) * 0x0000271000000001U) >>
-         32;
-}
-
-// Reads digits from `at` on; stops at the first other character or before `value` could overflow.
-std::uint64_t read_digits(const char*& at, const char* end) {
-  std::uint64_t value = 0;
-  int room = 18;
-  while (end - at >= 8 && room >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, 8);
-    if (!is_eight_digits(word)) break;
-    value = value * 100'000'000 + value_of_eight(word);
-    at += 8;
-    room -= 8;
-  }
-  for (; at != end && room > 0 && is_digit(*at); ++at, --room) {
-    value = value * 10 + static_cast<unsigned char>(*at - '0');
-  }
-  return value;
 }
 
 // The general case: any number of digits, a fraction, an exponent.
@@ -116,32 +80,10 @@ std::optional<std::int64_t> parse_scaled(std::string_view text, int digits) {
   return parts->is_negative ? -magnitude : magnitude;
 }
 
-std::optional<std::int64_t> parse_time_ns(std::string_view microseconds) {
-  // Nearly all are digits, perhaps with three decimals.
-  const char* at = microseconds.data();
-  const char* const end = at + microseconds.size();
-  const std::uint64_t whole = read_digits(at, end);
-  if (at != microseconds.data() && whole < 4'000'000'000'000'000U) {
-    if (at == end) return static_cast<std::int64_t>(whole * 1000);
-    if (end - at == 4 && at[0] == '.' && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3])) {
-      const int fraction = (at[1] - '0') * 100 + (at[2] - '0') * 10 + (at[3] - '0');
-      return static_cast<std::int64_t>(whole * 1000) + fraction;
-    }
-  }
+std::optional<std::int64_t> number::parse_any_time_ns(std::string_view microseconds) {
   const std::optional<std::int64_t> exact = parse_scaled(microseconds, 3);
   if (!exact || *exact > kMaxTime || *exact < -kMaxTime) return std::nullopt;
   return exact;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const bool is_negative = at != end && *at == '-';
-  if (is_negative) ++at;
-  const char* const first = at;
-  const auto value = static_cast<std::int64_t>(read_digits(at, end));
-  if (at == end && at != first) return is_negative ? -value : value;
-  return parse_scaled(text, 0);
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {

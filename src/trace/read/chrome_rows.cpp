@@ -9,6 +9,8 @@
 namespace fathom::trace {
 namespace {
 
+constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
+
 bool is_null(const Token& token) {
   return !token.is_present || (!token.is_quoted && token.text == "null");
 }
@@ -46,6 +48,15 @@ void EventRows::begin_batch(Batch& batch) {
   counters_.clear();
 }
 
+void EventRows::end_batch() {
+  Rows& rows = batch_->rows;
+  rows.spans.assign(spans_.begin(), spans_.end());
+  rows.memory.assign(memory_.begin(), memory_.end());
+  spans_.clear();
+  memory_.clear();
+  batch_ = nullptr;
+}
+
 EventRows::SmallText EventRows::small_text(const Token& token) {
   const std::size_t size = token.text.size();
   const char* const at = token.text.data();
@@ -66,14 +77,16 @@ EventRows::SmallText EventRows::small_text(const Token& token) {
 }
 
 const Category& EventRows::category(const Event& event) {
-  const std::string_view text =
-      event.category.is_present ? event.category.text : std::string_view();
-  const std::size_t middle = text.size() / 2;
-  const auto mix = text.empty() ? 0U
-                                : static_cast<unsigned char>(text[0]) * 3U +
-                                      static_cast<unsigned char>(text[middle]) + text.size();
-  CategorySlot& slot = categories_[mix % categories_.size()];
-  if (!slot.is_used || slot.text != text) slot = {std::string(text), true, category_of(text)};
+  if (event.category.is_present && event.category.text.size() > 16) {
+    const auto [at, is_new] = long_categories_.try_emplace(std::string(event.category.text));
+    if (is_new) at->second = category_of(event.category.text);
+    return at->second;
+  }
+  const SmallText text = small_text(event.category);
+  CategorySlot& slot = categories_[((text.low ^ text.high) * kMix + text.size) >> 58];
+  if (slot.text != text) {
+    slot = {text, category_of(event.category.is_present ? event.category.text : "")};
+  }
   return slot.category;
 }
 
@@ -113,7 +126,6 @@ Place EventRows::place(const Token& token, std::uint64_t source) {
 }
 
 TrackId EventRows::track(const Event& event, bool on_gpu) {
-  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
   SmallText pid = small_text(event.pid);
   const SmallText tid = small_text(event.tid);
   const bool is_exact = (event.pid.text.size() <= 16 || !event.pid.is_present) &&
@@ -254,11 +266,11 @@ void EventRows::take_complete(const Event& event) {
     if (on_gpu) note_stream(event, row.track);
     if (is_gpu_work(what.kind)) {
       if (const auto bytes = integer_arg(event, Arg::bytes)) {
-        batch_->rows.bytes.push_back({static_cast<SpanId>(batch_->rows.spans.size()), *bytes});
+        batch_->rows.bytes.push_back({static_cast<SpanId>(spans_.size()), *bytes});
       }
     }
   }
-  batch_->rows.spans.push_back(row);
+  spans_.push_back(row);
 }
 
 void EventRows::note_stream(const Event& event, TrackId id) {
@@ -317,7 +329,7 @@ bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId tr
   if (index && *index >= -1 && *index <= INT32_MAX) {
     row.device_index = static_cast<std::int32_t>(*index);
   }
-  batch_->rows.memory.push_back(row);
+  memory_.push_back(row);
   return true;
 }
 

@@ -48,7 +48,9 @@ struct HeadingValue {
 
 // What one block of the file gives.
 struct Batch {
-  std::uint64_t begin = 0;  // offsets in the content
+  Batch(std::uint64_t at, Arena& arena) : begin(at), rows(&arena) {}
+
+  std::uint64_t begin;  // offsets in the content
   std::uint64_t end = 0;
   bool is_whole = false;  // an event begins at `end` if one begins at `begin`
   bool has_event_list = false;
@@ -68,6 +70,10 @@ class EventRows {
   // From here on, rows go into `batch`.
   void begin_batch(Batch& batch);
 
+  // Gives the batch its rows. Until then they are in memory that is used again for the next batch,
+  // so that it stays in the cache.
+  void end_batch();
+
   // False if the arguments of this event, as far as it is known by now, are of no use.
   bool wants_args(const Event& event);
 
@@ -86,8 +92,7 @@ class EventRows {
     TrackId track = 0;
   };
   struct CategorySlot {
-    std::string text;
-    bool is_used = false;
+    SmallText text;
     Category category;
   };
   struct KnownName {
@@ -119,9 +124,12 @@ class EventRows {
 
   TracePart& part_;
   Batch* batch_ = nullptr;
+  std::vector<SpanRow> spans_;
+  std::vector<MemoryEvent> memory_;
   base::StringPool raw_names_;
   std::vector<KnownName> known_names_;  // by id of the raw name
   std::array<CategorySlot, 64> categories_;
+  std::unordered_map<std::string, Category> long_categories_;
   std::array<TrackSlot, 256> tracks_;
   std::unordered_map<std::uint64_t, std::size_t> counters_;  // of this batch
   std::string scratch_;

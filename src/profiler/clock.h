@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace fathom::detail {
+
+__extension__ using Int128 = __int128;
+
+std::int64_t monotonic_raw_ns() noexcept;
+std::int64_t unix_ns() noexcept;
+
+#if defined(__x86_64__)
+// Whether the time stamp counter runs at one rate whatever the CPU does (cpuid 0x80000007).
+extern const bool tsc_is_invariant;
+
+// A tick is one count of the TSC, or a nanosecond where there is no TSC to trust.
+inline std::uint64_t ticks() noexcept {
+  if (tsc_is_invariant) [[likely]]
+    return __rdtsc();
+  return static_cast<std::uint64_t>(monotonic_raw_ns());
+}
+#else
+inline std::uint64_t ticks() noexcept {
+  return static_cast<std::uint64_t>(monotonic_raw_ns());
+}
+#endif
+
+// The same instant on both clocks.
+struct ClockPoint {
+  std::uint64_t ticks = 0;
+  std::int64_t ns = 0;
+};
+ClockPoint read_clocks() noexcept;
+
+// A straight line through two clock points: exact at both, linear between and beyond.
+class ClockLine {
+ public:
+  ClockLine() = default;
+  ClockLine(ClockPoint from, ClockPoint to) noexcept;
+
+  std::int64_t ns(std::uint64_t at_ticks) const noexcept {
+    const auto delta = static_cast<std::int64_t>(at_ticks - from_.ticks);
+    return from_.ns + static_cast<std::int64_t>((Int128{delta} * rate_) >> 32);
+  }
+  double ns_per_tick() const noexcept { return static_cast<double>(rate_) / 4294967296.0; }
+
+ private:
+  ClockPoint from_;
+  std::int64_t rate_ = std::int64_t{1} << 32;  // ns per tick, times 2^32
+};
+
+// From the process's first use of the clock until now: for whole runs. Its rate gets better as the
+// run gets longer; asked within the first milliseconds, it waits for them to pass.
+ClockLine clock_since_start() noexcept;
+
+// The clock of a long recording: calibrated anew now and then, without a jump and never backwards.
+class SteeredClock {
+ public:
+  SteeredClock() noexcept;
+
+  std::int64_t ns(std::uint64_t at_ticks) const noexcept { return line_.ns(at_ticks); }
+  void calibrate() noexcept;  // about once a second
+
+ private:
+  ClockLine line_;
+};
+
+}  // namespace fathom::detail

@@ -1,0 +1,333 @@
+#include "profiler/core.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <unordered_set>
+
+#include "profiler/free_scope.h"
+#include "profiler/recording.h"
+
+namespace fathom::detail {
+namespace {
+
+constexpr std::size_t kPendingBlocks = (std::size_t{64} << 20) / kBlockBytes;
+
+// What exists, so that a thread that ends while its profiler is destroyed does no harm, and so that
+// a fork finds every lock. Its mutex is taken before all others.
+struct Live {
+  std::mutex mutex;
+  std::unordered_set<const ThreadState*> states;
+  std::unordered_set<Core*> cores;
+};
+
+Live& live() {
+  static Live& all = *new Live;
+  return all;
+}
+
+void before_fork() {
+  live().mutex.lock();
+  for (Core* core : live().cores) core->lock_for_fork();
+  lock_operations();
+}
+
+void after_fork_in_parent() {
+  unlock_operations();
+  for (Core* core : live().cores) core->unlock_after_fork();
+  live().mutex.unlock();
+}
+
+void after_fork_in_child() {
+  unlock_operations();
+  for (Core* core : live().cores) core->unlock_after_fork();
+  live().states.clear();
+  for (Core* core : live().cores) {
+    core->start_over_in_child();
+    for (const auto& state : core->all_threads()) live().states.insert(state.get());
+  }
+  live().mutex.unlock();
+}
+
+void on_thread_exit(void* pointer) {
+  auto* const state = static_cast<ThreadState*>(pointer);
+  const std::lock_guard lock(live().mutex);
+  if (live().states.erase(state) != 0) state->core->retire(*state);
+}
+
+}  // namespace
+
+Core::Core(const Options& options, std::atomic<std::uint64_t>* generation)
+    : generation_(generation != nullptr ? *generation : own_generation_) {
+  has_key_ = pthread_key_create(&key_, on_thread_exit) == 0;
+  configure(options);
+  static const int watching_forks =
+      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  static_cast<void>(watching_forks);
+  const std::lock_guard lock(live().mutex);
+  live().cores.insert(this);
+}
+
+Core::~Core() {
+  stop_recording();
+  const std::lock_guard lock(live().mutex);
+  live().cores.erase(this);
+  for (const auto& state : threads_) {
+    live().states.erase(state.get());
+    for (const auto& scope : state->free_scopes) scope->orphaned.store(true);
+  }
+  if (has_key_) pthread_key_delete(key_);
+}
+
+void Core::change() noexcept {
+  ++changes_;
+  generation_.store(options_.enabled && has_key_ ? changes_ : 0, std::memory_order_relaxed);
+}
+
+void Core::configure(const Options& options) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    options_ = options;
+    const std::size_t kept_blocks = 2 * options.max_entries / Block::kWords + 1;
+    pool.set_limit(kept_blocks + kPendingBlocks);
+    sample_rate_.store(options.sample_rate, std::memory_order_relaxed);
+  }
+  reset();
+}
+
+void Core::enable(bool on) noexcept {
+  const std::lock_guard lock(mutex_);
+  options_.enabled = on;
+  change();
+}
+
+void Core::reset() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++epoch_;
+  retired_.clear();
+  retired_timelines_.clear();
+  retired_drops_ = 0;
+  lost_scopes_.store(0, std::memory_order_relaxed);
+  kept_room_.store(static_cast<std::int64_t>(2 * options_.max_entries), std::memory_order_relaxed);
+  change();
+}
+
+void Core::set_recording(bool on) noexcept {
+  const std::lock_guard lock(mutex_);
+  recording_.store(on, std::memory_order_relaxed);
+  change();
+}
+
+bool Core::start_recording(const std::string& path) noexcept {
+  const std::lock_guard lock(recording_mutex_);
+  try {
+    recording_file_.reset();
+    recording_file_ = std::make_unique<Recording>(*this, path);
+    return true;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fathom: %s\n", error.what());
+    return false;
+  }
+}
+
+void Core::start_recording_from_environment() noexcept {
+  if (&generation_ != &global_generation) return;
+  if (const char* const path = std::getenv("FATHOM_RUN_FILE"); path != nullptr && *path != '\0') {
+    start_recording(path);
+  }
+}
+
+void Core::stop_recording() noexcept {
+  const std::lock_guard lock(recording_mutex_);
+  recording_file_.reset();
+}
+
+void Core::count_pending_block() noexcept {
+  constexpr std::int64_t kWakeEvery = 64;  // a megabyte
+  const std::int64_t pending = pending_blocks_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (pending % kWakeEvery != 0) return;
+  {
+    const std::lock_guard lock(signal.mutex);
+    signal.woken = true;
+  }
+  signal.changed.notify_one();
+}
+
+std::vector<std::shared_ptr<ThreadState>> Core::all_threads() const {
+  const std::lock_guard lock(mutex_);
+  return threads_;
+}
+
+void Core::release(const ThreadState& state) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(threads_, [&](const auto& each) { return each.get() == &state; });
+}
+
+Options Core::options() const {
+  const std::lock_guard lock(mutex_);
+  return options_;
+}
+
+ThreadState* Core::thread() noexcept {
+  if (!has_key_) return nullptr;
+  if (void* const known = pthread_getspecific(key_)) return static_cast<ThreadState*>(known);
+  try {
+    auto state = std::make_shared<ThreadState>(*this);
+    ThreadState* const made = state.get();
+    {
+      const std::lock_guard lock(live().mutex);
+      live().states.insert(made);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      threads_.push_back(std::move(state));
+    }
+    pthread_setspecific(key_, made);
+    if (&generation_ == &global_generation) current_thread = made;
+    return made;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void Core::adopt(ThreadState& state) noexcept {
+  std::uint64_t generation = 0;
+  std::uint64_t epoch = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    generation = changes_;
+    epoch = epoch_;
+  }
+  // Only a child that was forked off a recording has this set.
+  if (restart_from_environment_.exchange(false, std::memory_order_relaxed)) {
+    start_recording_from_environment();
+    adopt(state);
+    return;
+  }
+  state.seen = generation;
+  state.generation =
+      sample_rate_.load(std::memory_order_relaxed) < 1 ? ThreadState::kNoGeneration : generation;
+  if (state.epoch != epoch) {
+    const std::lock_guard lock(state.mutex);
+    state.epoch = epoch;
+    for (const auto& [operation, stats] : state.all_operations) stats->clear();
+    for (OpenScope* scope = state.open; scope != &state.root; scope = scope->parent) {
+      scope->stats = nullptr;
+    }
+    forget_timeline(state);
+  }
+  begin_timeline(state, recording());
+}
+
+bool Core::samples(ThreadState& state) const noexcept {
+  const double rate = sample_rate_.load(std::memory_order_relaxed);
+  if (rate >= 1) return true;
+  state.random ^= state.random << 13;
+  state.random ^= state.random >> 7;
+  state.random ^= state.random << 17;
+  return static_cast<double>(state.random >> 11) * 0x1p-53 < rate;
+}
+
+bool Core::claim_kept_words(std::int64_t words) noexcept {
+  // The last block may be claimed in part: entries() cuts what is beyond max_entries.
+  if (kept_room_.load(std::memory_order_relaxed) <= 0) return false;
+  return kept_room_.fetch_sub(words, std::memory_order_relaxed) > 0;
+}
+
+void Core::retire(ThreadState& state) noexcept {
+  if (&generation_ == &global_generation) current_thread = nullptr;
+  const std::lock_guard lock(mutex_);
+  {
+    const std::lock_guard state_lock(state.mutex);
+    for (const auto& scope : state.free_scopes) scope->orphaned.store(true);
+    state.open = &state.root;
+    try {
+      if (state.epoch == epoch_) {
+        for (const auto& [operation, stats] : state.all_operations) {
+          retired_[operation].merge(stats->snapshot());
+        }
+        std::vector<Word> words = kept_words(state);
+        const auto claimed = static_cast<std::int64_t>(state.kept.size() * Block::kWords);
+        refund_kept_words(claimed - static_cast<std::int64_t>(words.size()));
+        if (!words.empty()) retired_timelines_.push_back({state.tid, std::move(words)});
+        retired_drops_ += state.dropped;
+      }
+    } catch (...) {
+      count_lost_scope();
+    }
+    state.all_operations.clear();
+    finish_timeline(state);
+    state.finished.store(true, std::memory_order_release);
+    if (state.stream != nullptr) return;  // the writer has to read it yet
+  }
+  std::erase_if(threads_, [&](const auto& each) { return each.get() == &state; });
+}
+
+std::unordered_map<OperationId, Statistics> Core::statistics() const {
+  const std::lock_guard lock(mutex_);
+  std::unordered_map<OperationId, Statistics> all = retired_;
+  for (const auto& state : threads_) {
+    const std::lock_guard state_lock(state->mutex);
+    if (state->epoch != epoch_) continue;
+    for (const auto& [operation, stats] : state->all_operations) {
+      all[operation].merge(stats->snapshot());
+    }
+  }
+  std::erase_if(all, [](const auto& each) { return each.second.count == 0; });
+  return all;
+}
+
+std::vector<Core::Timeline> Core::timelines() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Timeline> all = retired_timelines_;
+  for (const auto& state : threads_) {
+    const std::lock_guard state_lock(state->mutex);
+    if (state->epoch == epoch_) all.push_back({state->tid, kept_words(*state)});
+  }
+  return all;
+}
+
+void Core::lock_for_fork() noexcept {
+  recording_mutex_.lock();
+  mutex_.lock();
+  for (const auto& state : threads_) state->mutex.lock();
+  pool.lock_for_fork();
+  signal.mutex.lock();
+}
+
+void Core::unlock_after_fork() noexcept {
+  signal.mutex.unlock();
+  pool.unlock_after_fork();
+  for (const auto& state : threads_) state->mutex.unlock();
+  mutex_.unlock();
+  recording_mutex_.unlock();
+}
+
+void Core::start_over_in_child() noexcept {
+  if (recording_file_ != nullptr) {
+    // Its thread does not exist here: all that can be done is to let go of the file.
+    recording_file_->abandon();
+    static_cast<void>(recording_file_.release());
+    set_recording(false);
+    restart_from_environment_.store(true, std::memory_order_relaxed);
+  }
+  const ThreadState* const own = static_cast<ThreadState*>(pthread_getspecific(key_));
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(threads_, [&](const auto& each) { return each.get() != own; });
+  }
+  reset();
+}
+
+std::uint64_t Core::dropped_scopes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t dropped = retired_drops_;
+  for (const auto& state : threads_) {
+    const std::lock_guard state_lock(state->mutex);
+    if (state->epoch == epoch_) dropped += state->dropped;
+  }
+  return dropped;
+}
+
+}  // namespace fathom::detail

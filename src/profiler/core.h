@@ -1,0 +1,126 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fathom/profiler.h"
+#include "profiler/blocks.h"
+#include "profiler/operation_stats.h"
+#include "profiler/thread_state.h"
+
+namespace fathom::detail {
+
+class Recording;
+
+// How the thread that writes the run file is told that there is something to do.
+struct WriterSignal {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool woken = false;
+  bool stopping = false;
+};
+
+// What a Profiler is inside: its threads, what finished threads have left, and its options.
+class Core {
+ public:
+  // The global profiler's generation is the one that FATHOM_SCOPE looks at; others have their own.
+  Core(const Options& options, std::atomic<std::uint64_t>* generation = nullptr);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  std::uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  void configure(const Options& options) noexcept;
+  void enable(bool on) noexcept;
+  void reset() noexcept;
+  bool start_recording(const std::string& path) noexcept;
+  void stop_recording() noexcept;
+  void start_recording_from_environment() noexcept;  // FATHOM_RUN_FILE, if it is set
+  Options options() const;
+
+  // The calling thread's state, made on first use; null when there is no memory for it.
+  ThreadState* thread() noexcept;
+  void retire(ThreadState& state) noexcept;  // when its thread ends
+
+  // Statistics of all threads, those gone included, by operation.
+  std::unordered_map<OperationId, Statistics> statistics() const;
+
+  struct Timeline {
+    std::int64_t tid = 0;
+    std::vector<Word> words;
+  };
+  std::vector<Timeline> timelines() const;  // what is kept
+
+  // For the slow paths of threads.
+  void adopt(ThreadState& state) noexcept;
+  bool samples(ThreadState& state) const noexcept;
+  bool claim_kept_words(std::int64_t words) noexcept;
+  void refund_kept_words(std::int64_t words) noexcept { kept_room_ += words; }
+  bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  void count_lost_scope() noexcept { lost_scopes_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t lost_scopes() const { return lost_scopes_.load(std::memory_order_relaxed); }
+  std::uint64_t dropped_scopes() const;
+  void count_pending_block() noexcept;
+  void release_pending_block() noexcept { pending_blocks_.fetch_sub(1, std::memory_order_relaxed); }
+
+  // For the writer.
+  void set_recording(bool on) noexcept;  // threads begin, or stop, to keep words for it
+  std::vector<std::shared_ptr<ThreadState>> all_threads() const;
+  void release(const ThreadState& state) noexcept;  // of a thread that is gone
+  WriterSignal signal;
+
+  // Around a fork: nobody holds a lock in the child, which starts empty and does not record.
+  void lock_for_fork() noexcept;
+  void unlock_after_fork() noexcept;
+  void start_over_in_child() noexcept;
+
+  BlockPool pool;
+
+ private:
+  void change() noexcept;  // a new generation; with the mutex held
+
+  std::atomic<std::uint64_t> own_generation_ = 0;
+  std::atomic<std::uint64_t>& generation_;
+  pthread_key_t key_{};
+  bool has_key_ = false;
+
+  std::mutex recording_mutex_;  // taken before the other
+  std::unique_ptr<Recording> recording_file_;
+
+  mutable std::mutex mutex_;  // of the rest, but for the atomics
+  Options options_;
+  std::vector<std::shared_ptr<ThreadState>> threads_;
+  std::uint64_t changes_ = 0;
+  std::uint64_t epoch_ = 1;
+  std::uint32_t thread_count_ = 0;
+  std::unordered_map<OperationId, Statistics> retired_;
+  std::vector<Timeline> retired_timelines_;
+  std::uint64_t retired_drops_ = 0;
+  std::atomic<double> sample_rate_ = 1.0;
+  std::atomic<bool> recording_ = false;
+  std::atomic<bool> restart_from_environment_ = false;
+  std::atomic<std::int64_t> kept_room_ = 0;
+  std::atomic<std::int64_t> pending_blocks_ = 0;
+  std::atomic<std::uint64_t> lost_scopes_ = 0;
+};
+
+// The global profiler's core; made on first use, never destroyed. Null when out of memory.
+const std::shared_ptr<Core>& global_core() noexcept;
+
+// A scope that begins under `scope`'s name on `thread`, whatever the fast path could not do.
+// False where it is not to be ended.
+bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
+                 std::string_view annotations) noexcept;
+
+// Annotations for the scope's end.
+void end_scope(OpenScope& scope, std::string_view annotations) noexcept;
+
+}  // namespace fathom::detail

@@ -1,0 +1,54 @@
+// The global profiler: there from the first scope, and never destroyed.
+#include <cstdio>
+#include <cstdlib>
+
+#include "profiler/core.h"
+
+namespace fathom {
+namespace detail {
+
+// On before anything has run, so that the first scope finds its way to make_global_core.
+constinit std::atomic<std::uint64_t> global_generation = 1;
+
+namespace {
+
+std::atomic<Core*> existing_core = nullptr;
+
+std::shared_ptr<Core> make_global_core() noexcept {
+  try {
+    auto core = std::make_shared<Core>(Options{}, &global_generation);
+    core->start_recording_from_environment();
+    existing_core.store(core.get(), std::memory_order_release);
+    return core;
+  } catch (...) {
+    global_generation.store(0, std::memory_order_relaxed);
+    return nullptr;
+  }
+}
+
+// The library is loaded before the program's own statics are made, so this runs after they are
+// gone: the run file has their scopes too. The profiler itself goes on.
+struct StopsRecordingAtExit {
+  ~StopsRecordingAtExit() {
+    if (Core* const core = existing_core.load(std::memory_order_acquire)) core->stop_recording();
+  }
+};
+const StopsRecordingAtExit stops_recording_at_exit;
+
+}  // namespace
+
+const std::shared_ptr<Core>& global_core() noexcept {
+  alignas(std::shared_ptr<Core>) static unsigned char place[sizeof(std::shared_ptr<Core>)];
+  static const auto* const core = new (place) std::shared_ptr<Core>(make_global_core());
+  return *core;
+}
+
+}  // namespace detail
+
+Profiler& profiler() noexcept {
+  alignas(Profiler) static unsigned char place[sizeof(Profiler)];
+  static auto* const global = new (place) Profiler(detail::global_core());
+  return *global;
+}
+
+}  // namespace fathom

@@ -1,0 +1,195 @@
+#include "fathom/profiler.h"
+
+#include <cstdio>
+#include <new>
+
+#include "base/terminal.h"
+#include "profiler/annotations.h"
+#include "profiler/clock.h"
+#include "profiler/core.h"
+#include "profiler/free_scope.h"
+#include "profiler/summary.h"
+
+namespace fathom {
+namespace detail {
+namespace {
+
+std::string annotations_of(const ScopeOptions& options) {
+  std::string out;
+  if (options.device != "cpu") append_annotation(out, {"device", options.device});
+  if (!options.backend.empty()) {
+    append_annotation(out, {"backend", options.backend});
+  } else if (options.device != "cpu") {
+    append_annotation(out, {"backend", ""});
+  }
+  if (options.size) append_annotation(out, {"size", *options.size});
+  for (const Attribute& attribute : options.attributes) append_annotation(out, attribute);
+  return out;
+}
+
+OperationId operation_on(ThreadState& thread, std::string_view name) {
+  std::string key(name);
+  if (const auto known = thread.names.find(key); known != thread.names.end()) return known->second;
+  const OperationId operation = operation_id(name);
+  if (thread.names.size() > kMaxOperations) thread.names.clear();
+  thread.names.emplace(std::move(key), operation);
+  return operation;
+}
+
+void forget(ThreadState& thread, const FreeScope& scope) {
+  std::erase_if(thread.free_scopes, [&](const auto& each) { return each.get() == &scope; });
+}
+
+// Those that ended on another thread, which could not touch this one's chain.
+void close_abandoned(ThreadState& thread) {
+  for (std::size_t i = thread.free_scopes.size(); i-- > 0;) {
+    const std::shared_ptr<FreeScope> scope = thread.free_scopes[i];
+    if (!scope->abandoned.load(std::memory_order_acquire)) continue;
+    end_scope(scope->open, scope->annotations);
+    forget(thread, *scope);
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+Scope::Scope() noexcept = default;
+Scope::Scope(std::shared_ptr<detail::FreeScope> open) noexcept : open_(std::move(open)) {}
+Scope::Scope(Scope&& other) noexcept = default;
+Scope::~Scope() {
+  end();
+}
+
+Scope& Scope::operator=(Scope&& other) noexcept {
+  if (this != &other) {
+    end();
+    open_ = std::move(other.open_);
+  }
+  return *this;
+}
+
+void Scope::end() noexcept {
+  const std::shared_ptr<detail::FreeScope> scope = std::move(open_);
+  if (scope == nullptr || scope->orphaned.load(std::memory_order_acquire)) return;
+  if (pthread_equal(scope->thread, pthread_self()) == 0) {
+    scope->abandoned.store(true, std::memory_order_release);
+    return;
+  }
+  detail::end_scope(scope->open, scope->annotations);
+  detail::forget(*scope->open.thread, *scope);
+}
+
+void Scope::attribute(const Attribute& attribute) noexcept {
+  if (open_ == nullptr) return;
+  try {
+    detail::append_annotation(open_->annotations, attribute);
+  } catch (...) {
+    return;  // it goes without
+  }
+}
+
+Profiler::Profiler(const Options& options) : core_(std::make_shared<detail::Core>(options)) {}
+Profiler::Profiler(std::shared_ptr<detail::Core> core) noexcept : core_(std::move(core)) {}
+Profiler::~Profiler() = default;
+
+Scope Profiler::profile(std::string_view name, const ScopeOptions& options) noexcept {
+  if (core_ == nullptr || core_->generation() == 0) return {};
+  try {
+    detail::ThreadState* const thread = core_->thread();
+    if (thread == nullptr) throw std::bad_alloc();
+    detail::close_abandoned(*thread);
+    auto scope = std::make_shared<detail::FreeScope>();
+    const std::string annotations = detail::annotations_of(options);
+    thread->free_scopes.push_back(scope);
+    if (!detail::begin_scope(*thread, scope->open, detail::operation_on(*thread, name),
+                             annotations)) {
+      thread->free_scopes.pop_back();
+      return {};
+    }
+    return Scope(std::move(scope));
+  } catch (...) {
+    core_->count_lost_scope();
+    return {};
+  }
+}
+
+void Profiler::enable(bool on) noexcept {
+  core_->enable(on);
+}
+bool Profiler::enabled() const noexcept {
+  return core_->generation() != 0;
+}
+void Profiler::reset() noexcept {
+  core_->reset();
+}
+void Profiler::configure(const Options& options) noexcept {
+  core_->configure(options);
+}
+
+Summaries Profiler::summary() const {
+  return detail::summarize(*core_);
+}
+
+std::vector<Bottleneck> Profiler::bottlenecks(std::size_t top_n) const {
+  return detail::find_bottlenecks(summary(), top_n);
+}
+
+std::vector<Entry> Profiler::entries() const {
+  return detail::list_entries(*core_);
+}
+
+Drops Profiler::drops() const {
+  Drops drops;
+  std::uint64_t calls = 0;
+  for (const auto& [operation, stats] : core_->statistics()) calls += stats.count;
+  const std::uint64_t kept = entries().size();
+  drops.entries = calls - std::min(calls, kept);
+  drops.recorded_scopes = core_->dropped_scopes();
+  drops.lost_scopes = core_->lost_scopes();
+  return drops;
+}
+
+std::string Profiler::summary_text() const {
+  return detail::summary_table(summary(), drops(), base::terminal_width(stdout));
+}
+
+std::string Profiler::bottlenecks_text(std::size_t top_n) const {
+  const Summaries all = summary();
+  return detail::bottlenecks_table(detail::find_bottlenecks(all, top_n), all.size(),
+                                   base::terminal_width(stdout));
+}
+
+void Profiler::print_summary() const {
+  const std::string text = summary_text();
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Profiler::print_bottlenecks(std::size_t top_n) const {
+  const std::string text = bottlenecks_text(top_n);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Session Profiler::profile_function(const std::function<void()>& fn, std::string_view name,
+                                   std::size_t warmup, std::size_t iterations) {
+  for (std::size_t i = 0; i < warmup; ++i) fn();
+  Profiler measured({.max_entries = iterations});
+  for (std::size_t i = 0; i < iterations; ++i) {
+    const Scope scope = measured.profile(name);
+    fn();
+  }
+  Session session{std::string(name), {}, measured.entries()};
+  const Summaries summaries = measured.summary();
+  if (!summaries.empty()) session.summary = summaries.begin()->second;
+  return session;
+}
+
+bool Profiler::start_recording(const std::string& path) noexcept {
+  return core_->start_recording(path);
+}
+void Profiler::stop_recording() noexcept { core_->stop_recording(); }
+
+std::int64_t now_ns() noexcept {
+  return detail::monotonic_raw_ns();
+}
+
+}  // namespace fathom

@@ -1,0 +1,218 @@
+#include "profiler/recording.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "profiler/clock.h"
+#include "profiler/core.h"
+#include "profiler/packets.h"
+
+namespace fathom::detail {
+namespace {
+
+constexpr auto kPeriod = std::chrono::milliseconds(250);
+constexpr std::int64_t kCalibrationPeriod = 1'000'000'000;
+
+std::string read_process_file(const char* path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string command_line() {
+  std::string command = read_process_file("/proc/self/cmdline");
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  for (char& c : command) c = c == '\0' ? ' ' : c;
+  return command;
+}
+
+std::string process_name() {
+  std::string name = read_process_file("/proc/self/comm");
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+// Track numbers must differ between the files of different processes.
+std::uint64_t track_number(std::int64_t pid, std::int64_t start_ns, std::uint64_t number) {
+  std::uint64_t mixed = static_cast<std::uint64_t>(start_ns) * 0x9E3779B97F4A7C15 + number;
+  mixed = (mixed ^ static_cast<std::uint64_t>(pid)) * 0xBF58476D1CE4E5B9;
+  return (mixed ^ mixed >> 31) | 1;
+}
+
+// The program's signals are for the program's own threads.
+template <typename F>
+std::thread start_quiet_thread(F&& body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread;
+  try {
+    thread = std::thread(std::forward<F>(body));
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+Recording::Sequence::Sequence(RunFile& file, std::shared_ptr<ThreadState> followed,
+                              std::uint32_t id, std::int64_t start_ns, const SteeredClock& clock)
+    : thread(std::move(followed)), slices(file, id, start_ns, clock) {}
+
+Recording::Recording(Core& core, const std::string& path)
+    : core_(core),
+      file_(path),
+      start_ns_(monotonic_raw_ns()),
+      process_track_(track_number(getpid(), start_ns_, 0)) {
+  std::string out;
+  append_run_start(out, {getpid(), command_line(), process_name(), host_name(), process_track_,
+                         unix_ns(), start_ns_});
+  file_.append(out);
+  file_.flush();
+  core_.signal.stopping = false;
+  writer_ = start_quiet_thread([this] { run(); });
+  pthread_setname_np(writer_.native_handle(), "fathom");
+  core_.set_recording(true);
+}
+
+Recording::~Recording() {
+  if (!writer_.joinable()) return;
+  core_.set_recording(false);
+  {
+    const std::lock_guard lock(core_.signal.mutex);
+    core_.signal.stopping = true;
+  }
+  core_.signal.changed.notify_one();
+  writer_.join();
+}
+
+void Recording::abandon() noexcept { file_.abandon(); }
+
+void Recording::run() {
+  std::int64_t calibrated = monotonic_raw_ns();
+  bool stopping = false;
+  while (!stopping) {
+    {
+      WriterSignal& signal = core_.signal;
+      std::unique_lock lock(signal.mutex);
+      signal.changed.wait_for(lock, kPeriod, [&] { return signal.woken || signal.stopping; });
+      signal.woken = false;
+      stopping = signal.stopping;
+    }
+    if (const std::int64_t now = monotonic_raw_ns(); now - calibrated >= kCalibrationPeriod) {
+      clock_.calibrate();
+      calibrated = now;
+    }
+    try {
+      write_all();
+    } catch (...) {
+      // No memory: the words wait, or are dropped and counted.
+    }
+  }
+  leave_threads();
+  try {
+    write_end();
+  } catch (...) {
+    // The statistics are missing from the file, as after a kill.
+  }
+  file_.flush();
+}
+
+void Recording::write_all() {
+  for (const auto& thread : core_.all_threads()) {
+    if (!sequences_.contains(thread.get())) add_sequence(thread);
+  }
+  for (auto at = sequences_.begin(); at != sequences_.end();) {
+    Sequence& sequence = at->second;
+    // Asked first: a thread that is gone writes no more words.
+    const bool finished = sequence.thread->finished.load(std::memory_order_acquire);
+    write_words(sequence);
+    if (finished) {
+      core_.release(*sequence.thread);
+      at = sequences_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  file_.flush();
+}
+
+void Recording::add_sequence(const std::shared_ptr<ThreadState>& thread) {
+  const std::uint32_t id = next_sequence_++;
+  const std::uint64_t track = track_number(getpid(), start_ns_, id);
+  std::string out;
+  append_sequence_start(out, id, track, start_ns_);
+  append_thread(out, id, track, process_track_, getpid(), thread->tid, thread->name);
+  file_.append(out);
+  sequences_.try_emplace(thread.get(), file_, thread, id, start_ns_, clock_);
+}
+
+void Recording::write_words(Sequence& sequence) {
+  ThreadState& thread = *sequence.thread;
+  if (sequence.block == nullptr) {
+    const std::lock_guard lock(thread.mutex);
+    if (thread.stream == nullptr) return;
+    sequence.block = thread.stream;
+    sequence.at = sequence.block->words;
+  }
+  do {
+    const Word* limit = sequence.block->end.load(std::memory_order_acquire);
+    if (limit == nullptr) limit = thread.cursor.load(std::memory_order_acquire);
+    // A cursor that is not here has left since we looked for the end, which is there next time.
+    if (!sequence.block->holds(limit)) return;
+    sequence.reader.read({sequence.at, limit}, sequence.slices);
+    sequence.at = limit;
+  } while (next_block(sequence));
+}
+
+bool Recording::next_block(Sequence& sequence) {
+  Block* const block = sequence.block;
+  if (block->end.load(std::memory_order_acquire) != sequence.at) return false;
+  Block* const next = block->next.load(std::memory_order_acquire);
+  if (next == nullptr) return false;
+  const std::lock_guard lock(sequence.thread->mutex);
+  sequence.thread->stream = next;
+  release_streamed(*sequence.thread, block);
+  sequence.block = next;
+  sequence.at = next->words;
+  return true;
+}
+
+void Recording::leave_threads() {
+  for (auto& [pointer, sequence] : sequences_) {
+    const std::lock_guard lock(sequence.thread->mutex);
+    release_stream(*sequence.thread);
+  }
+  for (const auto& thread : core_.all_threads()) {
+    if (thread->finished.load(std::memory_order_acquire)) core_.release(*thread);
+  }
+}
+
+void Recording::write_end() {
+  const double ns_per_tick = clock_since_start().ns_per_tick();
+  const auto ns = [&](auto ticks) { return static_cast<double>(ticks) * ns_per_tick; };
+  std::vector<RunOperation> operations;
+  for (const auto& [operation, stats] : core_.statistics()) {
+    operations.push_back({operation_name(operation), stats.count, stats.failed, ns(stats.total),
+                          ns(stats.self), ns(stats.shortest), ns(stats.longest),
+                          ns(stats.standard_deviation()), ns(stats.quantile(0.50)),
+                          ns(stats.quantile(0.95)), ns(stats.quantile(0.99))});
+  }
+  std::string out;
+  append_run_end(out, operations, core_.dropped_scopes(), 0);
+  file_.append(out);
+}
+
+}  // namespace fathom::detail

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "profiler/run_file.h"
+#include "profiler/slice_writer.h"
+#include "profiler/thread_state.h"
+
+namespace fathom::detail {
+
+class Core;
+
+// A run file while it is written: follows the words of all threads from a thread of its own.
+class Recording {
+ public:
+  Recording(Core& core, const std::string& path);  // throws base::Error
+  ~Recording();                                    // with all that was recorded until then
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  void abandon() noexcept;  // in a forked child, where the writing thread does not exist
+
+ private:
+  // How far the writer has come with one thread.
+  struct Sequence {
+    Sequence(RunFile& file, std::shared_ptr<ThreadState> followed, std::uint32_t id,
+             std::int64_t start_ns, const SteeredClock& clock);
+
+    std::shared_ptr<ThreadState> thread;
+    WordReader reader;
+    SliceWriter slices;
+    Block* block = nullptr;
+    const Word* at = nullptr;
+  };
+
+  void run();
+  void write_all();
+  void write_words(Sequence& sequence);
+  bool next_block(Sequence& sequence);
+  void leave_threads();
+  void add_sequence(const std::shared_ptr<ThreadState>& thread);
+  void write_end();
+
+  Core& core_;
+  RunFile file_;
+  SteeredClock clock_;
+  const std::int64_t start_ns_;
+  const std::uint64_t process_track_;
+  std::map<const ThreadState*, Sequence> sequences_;
+  std::uint32_t next_sequence_ = 2;  // 1 is the run's own
+
+  std::thread writer_;
+};
+
+}  // namespace fathom::detail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace fathom::detail {
+
+// A file that bytes are added to, in large writes. One thread at a time.
+class RunFile {
+ public:
+  // "%p" in the path stands for the process id. A file that another process is writing is left
+  // alone, and one with the process id in its name is written instead. Throws base::Error.
+  explicit RunFile(const std::string& path);
+  ~RunFile();
+  RunFile(const RunFile&) = delete;
+  RunFile& operator=(const RunFile&) = delete;
+
+  // Room for so many bytes, at most kBuffer, of which `used` are then added by advance.
+  std::uint8_t* reserve(std::size_t bytes) {
+    if (bytes > kBuffer - size_) [[unlikely]] flush();
+    return buffer_.get() + size_;
+  }
+  void advance(std::size_t used) { size_ += used; }
+  void append(std::string_view bytes);
+
+  void flush();  // to the system: from then on it survives the end of the process, however it ends
+  const std::string& path() const { return path_; }
+  void abandon() noexcept;  // in a forked child: nothing more is written
+
+ private:
+  static constexpr std::size_t kBuffer = std::size_t{1} << 18;
+
+  void write_all(const char* bytes, std::size_t size);
+
+  std::string path_;
+  int fd_ = -1;
+  bool failed_ = false;  // said so once; what comes is thrown away
+  std::unique_ptr<std::uint8_t[]> buffer_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fathom::detail

@@ -1,0 +1,194 @@
+// The life of a scope on its thread: the fast path of FATHOM_SCOPE, and the slow path for all the
+// rest.
+#include <algorithm>
+#include <optional>
+
+#include "profiler/clock.h"
+#include "profiler/core.h"
+#include "profiler/thread_state.h"
+
+namespace fathom::detail {
+namespace {
+
+OperationStats* make_stats(ThreadState& thread, OperationId operation) noexcept {
+  try {
+    auto stats = std::make_unique<OperationStats>();
+    OperationStats* const made = stats.get();
+    const std::lock_guard lock(thread.mutex);
+    if (operation > kMaxIndex) thread.wide_operations.emplace(operation, made);
+    thread.all_operations.emplace_back(operation, std::move(stats));
+    if (operation <= kMaxIndex) thread.operations[operation] = made;
+    return made;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+OperationStats* stats_of(ThreadState& thread, OperationId operation) noexcept {
+  if (operation <= kMaxIndex) {
+    OperationStats* const stats = thread.operations[operation];
+    return stats != nullptr ? stats : make_stats(thread, operation);
+  }
+  const auto found = thread.wide_operations.find(operation);
+  return found != thread.wide_operations.end() ? found->second : make_stats(thread, operation);
+}
+
+inline void link(ThreadState& thread, OpenScope& scope, OperationStats* stats,
+                 OperationId operation) noexcept {
+  scope.thread = &thread;
+  scope.stats = stats;
+  scope.operation = operation;
+  scope.children = 0;
+  scope.instance = 0;
+  scope.parent = thread.open;
+  scope.uncaught = *thread.uncaught;
+  thread.open = &scope;
+}
+
+void push_begin(ThreadState& thread, const OpenScope& scope, std::uint64_t time) noexcept {
+  if (scope.operation > kMaxIndex) {
+    push(thread, escape_word(Escape::operation, scope.operation));
+    push(thread, begin_word(time, kWide));
+  } else {
+    push(thread, begin_word(time, scope.operation));
+  }
+}
+
+// Open scopes inside `scope`; none when it is not open on this thread.
+std::optional<std::size_t> count_inside(const ThreadState& thread, const OpenScope& scope) {
+  std::size_t inside = 0;
+  for (const OpenScope* at = thread.open; at != &scope; at = at->parent, ++inside) {
+    if (at == &thread.root) return std::nullopt;
+  }
+  return inside;
+}
+
+OpenScope& outward(OpenScope* from, std::size_t steps) {
+  for (; steps > 0; --steps) from = from->parent;
+  return *from;
+}
+
+// Scopes on one track nest. Where one ends before those inside it, they end with it, and begin
+// again around nothing of it.
+void push_end(ThreadState& thread, const OpenScope& scope, std::size_t inside, std::uint64_t end,
+              bool failed, std::string_view annotations) noexcept {
+  for (std::size_t i = 0; i < inside; ++i) push(thread, end_word(end));
+  if (failed) push(thread, escape_word(Escape::failed));
+  if (scope.instance != 0) push(thread, escape_word(Escape::instance, scope.instance));
+  if (!annotations.empty()) push_annotations(thread, annotations);
+  if ((end - scope.start) >> 47 != 0) push(thread, escape_word(Escape::time, end >> 48));
+  push(thread, end_word(end));
+  for (std::size_t i = inside; i > 0; --i) push_begin(thread, outward(thread.open, i - 1), end);
+}
+
+// A scope that began while there was a profile to be in, and ends in whatever way.
+void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept {
+  ThreadState& thread = *scope.thread;
+  if (scope.operation == 0) {  // sampling left it out
+    --thread.skipped;
+    return;
+  }
+  // CPUs' clocks may be a few ticks apart.
+  end = std::max(end, scope.start);
+  const std::uint64_t duration = end - scope.start;
+  const bool failed = *thread.uncaught > scope.uncaught;
+  const std::optional<std::size_t> inside = count_inside(thread, scope);
+  if (!inside) return;
+  push_end(thread, scope, *inside, end, failed, annotations);
+  (*inside == 0 ? thread.open : outward(thread.open, *inside - 1).parent) = scope.parent;
+  scope.parent->children += duration;
+  if (scope.stats == nullptr) return;  // a reset came in between
+  const std::uint64_t self = duration - std::min(duration, scope.children);
+  if (duration >= OperationStats::kLong) {
+    scope.stats->add_long(duration, self);
+  } else {
+    scope.stats->add(duration, self);
+  }
+  if (failed) scope.stats->add_failure();
+}
+
+}  // namespace
+
+bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
+                 std::string_view annotations) noexcept {
+  Core& core = *thread.core;
+  const std::uint64_t generation = core.generation();
+  if (generation == 0) return false;
+  if (generation != thread.seen) core.adopt(thread);
+  if (thread.skipped > 0 || (thread.open == &thread.root && !core.samples(thread))) {
+    ++thread.skipped;
+    scope.thread = &thread;
+    scope.stats = nullptr;
+    scope.operation = 0;
+    return true;
+  }
+  OperationStats* const stats = operation != 0 ? stats_of(thread, operation) : nullptr;
+  if (stats == nullptr) {
+    core.count_lost_scope();
+    return false;
+  }
+  if (!annotations.empty()) push_annotations(thread, annotations);
+  link(thread, scope, stats, operation);
+  scope.start = ticks();
+  push_begin(thread, scope, scope.start);
+  return true;
+}
+
+void end_scope(OpenScope& scope, std::string_view annotations) noexcept {
+  leave_slowly(scope, ticks(), annotations);
+}
+
+namespace {
+
+[[gnu::noinline]] bool enter_slowly(OpenScope& scope, Site& site) noexcept {
+  const auto& core = global_core();
+  if (core == nullptr) return false;
+  ThreadState* const thread = core->thread();
+  if (thread == nullptr) {
+    core->count_lost_scope();
+    return false;
+  }
+  OperationId operation = site.index.load(std::memory_order_relaxed);
+  if (operation == 0) {
+    operation = operation_id(site.name);
+    if (operation <= kMaxIndex) {
+      site.index.store(static_cast<std::uint16_t>(operation), std::memory_order_relaxed);
+    }
+  }
+  return begin_scope(*thread, scope, operation, {});
+}
+
+}  // namespace
+
+bool enter(OpenScope& scope, Site& site) noexcept {
+  ThreadState* const thread = current_thread;
+  const std::uint16_t index = site.index.load(std::memory_order_relaxed);
+  if (thread == nullptr || thread->generation != global_generation.load(std::memory_order_relaxed))
+      [[unlikely]] {
+    return enter_slowly(scope, site);
+  }
+  OperationStats* const stats = thread->operations[index];
+  if (stats == nullptr) [[unlikely]]
+    return enter_slowly(scope, site);
+  link(*thread, scope, stats, index);
+  scope.start = ticks();
+  push(*thread, begin_word(scope.start, index));
+  return true;
+}
+
+void leave(OpenScope& scope) noexcept {
+  const std::uint64_t end = ticks();
+  ThreadState& thread = *scope.thread;
+  const std::uint64_t duration = end - scope.start;
+  if (duration >= OperationStats::kLong || scope.stats == nullptr || thread.open != &scope ||
+      scope.instance != 0 || *thread.uncaught != scope.uncaught) [[unlikely]] {
+    leave_slowly(scope, end, {});
+    return;
+  }
+  push(thread, end_word(end));
+  thread.open = scope.parent;
+  scope.parent->children += duration;
+  scope.stats->add(duration, duration - std::min(duration, scope.children));
+}
+
+}  // namespace fathom::detail

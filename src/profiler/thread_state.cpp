@@ -1,0 +1,69 @@
+#include "profiler/thread_state.h"
+
+#include <cxxabi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "profiler/core.h"
+
+namespace fathom::detail {
+namespace {
+
+constexpr std::size_t kTableBytes = (kMaxIndex + 1) * sizeof(OperationStats*);
+
+// Half a megabyte of addresses a thread; memory comes only for the pages in use. So an index needs
+// no check against the size of a table.
+OperationStats** map_table() {
+  void* const table = mmap(nullptr, kTableBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (table == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<OperationStats**>(table);
+}
+
+// The C++ ABI says what a thread's exception globals look like; reading the count there costs two
+// loads where std::uncaught_exceptions() costs a call.
+const unsigned* uncaught_counter() {
+  struct Globals {
+    void* caught_exceptions;
+    unsigned uncaught_exceptions;
+  };
+  return &reinterpret_cast<const Globals*>(abi::__cxa_get_globals())->uncaught_exceptions;
+}
+
+std::string thread_name() {
+  char name[16] = {};  // the longest that Linux has
+  if (pthread_getname_np(pthread_self(), name, sizeof name) != 0) return {};
+  return name;
+}
+
+std::uint32_t next_number() {
+  static std::atomic<std::uint32_t> count = 0;
+  return count.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+constinit thread_local ThreadState* current_thread = nullptr;
+
+ThreadState::ThreadState(Core& owner)
+    : open(&root),
+      uncaught(uncaught_counter()),
+      core(&owner),
+      tid(gettid()),
+      name(thread_name()),
+      number(next_number()),
+      scratch(std::make_unique<Block>()) {
+  random = static_cast<std::uint64_t>(tid) * 0x9E3779B97F4A7C15 + 1;
+  operations = map_table();
+}
+
+ThreadState::~ThreadState() {
+  const std::lock_guard lock(mutex);
+  finish_timeline(*this);
+  release_stream(*this);
+  munmap(operations, kTableBytes);
+}
+
+}  // namespace fathom::detail

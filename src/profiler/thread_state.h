@@ -1,0 +1,95 @@
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "fathom/detail/fixed_scope.h"
+#include "profiler/blocks.h"
+#include "profiler/operation_stats.h"
+#include "profiler/operations.h"
+#include "profiler/words.h"
+
+namespace fathom::detail {
+
+class Core;
+struct FreeScope;
+
+// What one profiler knows of one thread. The thread itself is the only one to change it; what
+// others may look at is atomic or under the mutex.
+struct ThreadState {
+  explicit ThreadState(Core& owner);
+  ~ThreadState();
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+
+  // The first cache line is what an empty scope touches.
+  std::uint64_t generation = kNoGeneration;  // scopes may begin the fast way while this is current
+  std::atomic<Word*> cursor = nullptr;       // where the next word goes; there is always room
+  OpenScope* open = nullptr;                 // innermost, or &root
+  OperationStats** operations = nullptr;     // by index; [0] is always null
+  const unsigned* uncaught = nullptr;        // exceptions in flight on this thread
+
+  static constexpr std::uint64_t kNoGeneration = UINT64_MAX;
+
+  OpenScope root{};
+  Core* core = nullptr;
+  std::uint64_t seen = kNoGeneration;  // the generation that was last taken notice of
+  unsigned skipped = 0;                // open scopes inside one that sampling left out
+  std::uint64_t random = 0;
+  std::unordered_map<std::string, OperationId> names;
+  std::unordered_map<OperationId, OperationStats*> wide_operations;
+  std::vector<std::shared_ptr<FreeScope>> free_scopes;  // those open
+
+  const std::int64_t tid;
+  const std::string name;
+  const std::uint32_t number;  // counts up from 0 within the profiler
+  const pthread_t pthread = pthread_self();
+
+  std::atomic<bool> finished = false;  // the thread is gone
+
+  std::mutex mutex;         // of what follows
+  std::uint64_t epoch = 0;  // the reset that the statistics came after
+  std::vector<std::pair<OperationId, std::unique_ptr<OperationStats>>> all_operations;
+  Block* block = nullptr;                // where the cursor is
+  const std::unique_ptr<Block> scratch;  // written over and over where nobody wants the words
+  std::vector<Block*> kept;
+  bool streaming = false;   // as far as the thread has noticed
+  Block* stream = nullptr;  // head of the chain: the writer is here
+  Block* stream_tail = nullptr;
+  std::uint64_t dropped = 0;  // scopes that a recording should have had
+};
+
+// Of the global profiler; null until the thread's first scope. One pointer is all the TLS there is:
+// a library that is loaded late has no room for more.
+extern constinit thread_local ThreadState* current_thread [[gnu::tls_model("initial-exec")]];
+
+// The thread's words. All but push take the mutex.
+void begin_timeline(ThreadState& thread, bool streaming) noexcept;
+void next_block(ThreadState& thread) noexcept;
+void push_annotations(ThreadState& thread, std::string_view annotations) noexcept;
+
+inline void push(ThreadState& thread, Word word) noexcept {
+  Word* at = thread.cursor.load(std::memory_order_relaxed);
+  *at++ = word;
+  thread.cursor.store(at, std::memory_order_release);
+  if (is_full(at)) [[unlikely]]
+    next_block(thread);
+}
+
+// Called with the mutex held.
+void forget_timeline(ThreadState& thread) noexcept;  // after a reset
+std::vector<Word> kept_words(const ThreadState& thread);
+void finish_timeline(ThreadState& thread) noexcept;  // when the thread ends
+void release_streamed(ThreadState& thread, Block* block) noexcept;  // the writer is done with it
+void release_stream(ThreadState& thread) noexcept;                  // with all of them
+
+}  // namespace fathom::detail

@@ -1,0 +1,180 @@
+// Where a thread's words go: into blocks that are kept for entries(), into a chain of blocks that
+// the writer follows, or, where nobody wants them, over and over into the same scratch block.
+#include <algorithm>
+#include <cstring>
+
+#include "profiler/clock.h"
+#include "profiler/core.h"
+#include "profiler/thread_state.h"
+
+namespace fathom::detail {
+namespace {
+
+// Open scopes that are stated again where words begin after a gap: the innermost ones, so that
+// ends still find their begins. Those of a deeper stack end unseen.
+constexpr std::size_t kMaxRestated = 1000;
+
+void put(Word*& at, Word word) {
+  *at++ = word;
+}
+
+Word* state_open_scopes(const ThreadState& thread, Word* at) noexcept {
+  std::size_t stated = 0;
+  for (const OpenScope* scope = thread.open; scope != &thread.root && stated < kMaxRestated;
+       scope = scope->parent) {
+    ++stated;
+  }
+  put(at, escape_word(Escape::restart));
+  Word* const end = at + 2 * stated;
+  Word* place = end;
+  const OpenScope* scope = thread.open;
+  for (std::size_t i = 0; i < stated; ++i, scope = scope->parent) {
+    *--place = begin_word(scope->start, kWide);
+    *--place = escape_word(Escape::operation, scope->operation);
+  }
+  return end;
+}
+
+// Moves the cursor to the beginning of a block. A gap lies before it unless it `follows` the last.
+void start_block(ThreadState& thread, Block* block, bool follows) noexcept {
+  Word* at = block->words;
+  put(at, escape_word(Escape::time, ticks() >> 48));
+  if (!follows) at = state_open_scopes(thread, at);
+  thread.block = block;
+  thread.cursor.store(at, std::memory_order_release);
+}
+
+std::uint64_t count_begins(const Word* begin, const Word* end) {
+  return static_cast<std::uint64_t>(std::count_if(
+      begin, end, [](Word word) { return tag_of(word) != kEnd && tag_of(word) != kEscape; }));
+}
+
+// No more words into the block where the cursor is.
+void leave_block(ThreadState& thread) noexcept {
+  Block* const block = thread.block;
+  if (block == nullptr) return;
+  Word* const cursor = thread.cursor.load(std::memory_order_relaxed);
+  if (block == thread.scratch.get()) {
+    if (thread.streaming) thread.dropped += count_begins(block->words, cursor);
+    return;
+  }
+  const bool unwanted = !block->kept && !block->streamed;
+  block->end.store(cursor, std::memory_order_release);
+  if (unwanted) thread.core->pool.give_back(block);
+  thread.block = nullptr;
+}
+
+// A fresh block for whoever wants the words; null where nobody does or there is no room.
+Block* wanted_block(ThreadState& thread) noexcept {
+  Core& core = *thread.core;
+  const bool keep = core.claim_kept_words(Block::kWords);
+  const bool stream = thread.streaming && core.recording();
+  if (!keep && !stream) return nullptr;
+  Block* const block = core.pool.take();
+  try {
+    if (block != nullptr && keep) thread.kept.push_back(block);
+  } catch (...) {
+    core.pool.give_back(block);
+    return nullptr;
+  }
+  if (block == nullptr) {
+    if (keep) core.refund_kept_words(Block::kWords);
+    return nullptr;
+  }
+  block->kept = keep;
+  block->streamed = stream;
+  if (stream) {
+    if (thread.stream_tail != nullptr) {
+      thread.stream_tail->next.store(block, std::memory_order_release);
+    } else {
+      thread.stream = block;
+    }
+    thread.stream_tail = block;
+    core.count_pending_block();
+  }
+  return block;
+}
+
+// Moves the cursor into a block that somebody wants, or into the scratch block.
+void enter_block(ThreadState& thread, bool follows) noexcept {
+  if (Block* const block = wanted_block(thread)) {
+    start_block(thread, block, follows);
+  } else {
+    start_block(thread, thread.scratch.get(), true);
+  }
+}
+
+}  // namespace
+
+void begin_timeline(ThreadState& thread, bool streaming) noexcept {
+  const std::lock_guard lock(thread.mutex);
+  leave_block(thread);
+  thread.streaming = streaming;
+  enter_block(thread, false);
+}
+
+void next_block(ThreadState& thread) noexcept {
+  const std::lock_guard lock(thread.mutex);
+  const bool was_scratch = thread.block == thread.scratch.get();
+  leave_block(thread);
+  enter_block(thread, !was_scratch);
+}
+
+void push_annotations(ThreadState& thread, std::string_view annotations) noexcept {
+  constexpr std::size_t kMostWords = Block::kWords / 2;
+  const std::size_t words = (annotations.size() + sizeof(Word) - 1) / sizeof(Word);
+  if (words == 0 || words > kMostWords) return;
+  Word* at = thread.cursor.load(std::memory_order_relaxed);
+  if (static_cast<std::size_t>(thread.block->words + Block::kWords - at) <= words + 1) {
+    next_block(thread);
+    at = thread.cursor.load(std::memory_order_relaxed);
+  }
+  put(at, escape_word(Escape::annotations, annotations.size()));
+  at[words - 1] = 0;
+  std::memcpy(at, annotations.data(), annotations.size());
+  thread.cursor.store(at + words, std::memory_order_release);
+}
+
+void forget_timeline(ThreadState& thread) noexcept {
+  for (Block* block : thread.kept) {
+    block->kept = false;
+    // The writer, or the thread when it leaves the block, gives back what is still in use.
+    if (!block->streamed && block != thread.block) thread.core->pool.give_back(block);
+  }
+  thread.kept.clear();
+  thread.dropped = 0;
+}
+
+std::vector<Word> kept_words(const ThreadState& thread) {
+  std::vector<Word> words;
+  for (const Block* block : thread.kept) {
+    const Word* end = block->end.load(std::memory_order_acquire);
+    if (end == nullptr) end = thread.cursor.load(std::memory_order_acquire);
+    if (block->holds(end)) words.insert(words.end(), block->words, end);
+  }
+  return words;
+}
+
+void release_streamed(ThreadState& thread, Block* block) noexcept {
+  block->streamed = false;
+  // The thread gives back the block it is in, when it leaves it.
+  if (!block->kept && block != thread.block) thread.core->pool.give_back(block);
+  thread.core->release_pending_block();
+}
+
+void release_stream(ThreadState& thread) noexcept {
+  for (Block* block = thread.stream; block != nullptr;) {
+    Block* const next = block->next.load(std::memory_order_relaxed);
+    release_streamed(thread, block);
+    block = next;
+  }
+  thread.stream = nullptr;
+  thread.stream_tail = nullptr;
+}
+
+void finish_timeline(ThreadState& thread) noexcept {
+  leave_block(thread);
+  forget_timeline(thread);
+}
+
+}  // namespace fathom::detail

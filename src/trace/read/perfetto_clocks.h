@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace fathom::trace {
+
+// A clock of the trace: a builtin one is the same everywhere, 64–127 belong to one sequence each.
+using ClockKey = std::uint64_t;
+
+ClockKey clock_key(std::uint32_t clock, std::uint32_t sequence);
+
+// A clock as one snapshot shows it, in nanoseconds.
+struct ClockReading {
+  std::uint32_t clock = 0;
+  std::uint64_t time_ns = 0;
+  std::uint64_t unit_ns = 1;
+  bool incremental = false;
+};
+
+// What the ClockSnapshots of a trace say, and the way from any clock to the trace's own: the
+// primary clock they name, else the steadiest of the first snapshot, else BOOTTIME. A time is
+// converted by the last snapshot of its clock that is not later than it. Where no snapshot leads to
+// the trace's clock, any builtin clock it leads to will do, so that sequences with clocks of their
+// own still line up.
+class Clocks {
+ public:
+  Clocks();
+
+  // Adds a ClockSnapshot message; returns the clocks in it.
+  const std::vector<ClockReading>& add_snapshot(std::string_view message, std::uint32_t sequence);
+
+  // Time on the trace's clock; unchanged where nothing leads there.
+  std::uint64_t to_trace_time(ClockKey clock, std::uint64_t time_ns);
+
+  // Whether a time was left unconverted for want of a snapshot that came later in the file: then
+  // reading once more, with what is known now, gives better times.
+  bool learned_too_late() const;
+
+  // Unix time minus trace time, where a snapshot shows both.
+  std::optional<std::int64_t> unix_offset() const;
+
+ private:
+  struct Point {
+    std::uint64_t time_ns = 0;
+    std::uint64_t delta = 0;
+  };
+  // From one clock to a builtin one: add the delta of the last point that is not later.
+  struct Edge {
+    ClockKey to = 0;
+    std::vector<Point> points;  // by time
+  };
+  // Add `delta` to a time of the clock in [from, until).
+  struct Step {
+    std::uint64_t from = 0;
+    std::uint64_t until = 0;
+    std::uint64_t delta = 0;
+    std::uint64_t version = 0;
+    bool found = false;
+    bool reaches_target = false;
+    bool was_missed = false;
+  };
+
+  void choose_target();
+  void add_edge(ClockKey from, ClockKey to, Point point);
+  Step find_step(ClockKey clock, std::uint64_t time_ns, int hops) const;
+
+  std::unordered_map<ClockKey, std::vector<Edge>> edges_;
+  std::unordered_map<ClockKey, Step> steps_;  // the last answer for each clock
+  std::vector<ClockReading> latest_;
+  ClockKey target_;
+  bool target_is_named_ = false;
+  std::uint64_t version_ = 1;
+};
+
+}  // namespace fathom::trace

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "trace/builder.h"
+#include "trace/read/perfetto_clocks.h"
+#include "trace/read/perfetto_event.h"
+#include "trace/read/perfetto_flows.h"
+#include "trace/read/perfetto_packets.h"
+#include "trace/read/perfetto_run.h"
+#include "trace/read/perfetto_tracks.h"
+
+namespace fathom::trace {
+
+// One pass over the file.
+class PerfettoReader {
+ public:
+  PerfettoReader(Clocks clocks, std::unordered_set<std::uint64_t> unordered)
+      : clocks_(std::move(clocks)), tracks_(part_, std::move(unordered)), flows_(part_) {
+    intern_known_annotations(annotation_pool_);
+  }
+
+  void read(std::string_view bytes);
+
+  bool needs_another_pass() const {
+    return clocks_.learned_too_late() || !tracks_.found_unordered().empty();
+  }
+  Clocks take_clocks() { return std::move(clocks_); }  // with all that was learned
+  const std::unordered_set<std::uint64_t>& found_unordered() const {
+    return tracks_.found_unordered();
+  }
+
+  Trace finish(std::string_view bytes, std::shared_ptr<const void> owner);
+
+ private:
+  void read_one(std::string_view packet, PacketPlace place);
+  bool follow_state(const PacketFields& packet, PacketPlace place);
+  void read_rare(const PacketFields& packet, PacketPlace place);
+  void read_unpacked(std::string_view packed, bool is_zstd, PacketPlace place);
+  void read_interned(std::string_view message);
+  void read_defaults(std::string_view message);
+  void read_clock_snapshot(std::string_view message);
+  void read_thread(std::string_view message);
+  bool find_time(const PacketFields& packet, const EventFields& event, std::int64_t& time_ns);
+  void read_track_event(const PacketFields& packet, PacketPlace place);
+  void read_legacy_event(const EventFields& event, std::string_view message, SpanRow row);
+  void read_annotations(std::string_view message, SpanRow& row, std::optional<std::int64_t>& bytes);
+  void add_memory_event(std::string_view message, const SpanRow& row);
+  void add_instant(std::string_view message, const SpanRow& row);
+  void add_complete(const LegacyFields& legacy, SpanRow row);
+  void add_legacy_counter(std::string_view message, const SpanRow& row);
+  SlotId legacy_track(const LegacyFields& legacy, bool is_async);
+  Sequence& sequence(std::uint32_t id);
+
+  TracePart part_;
+  Clocks clocks_;
+  PerfettoTracks tracks_;
+  PerfettoFlows flows_;
+  FathomRun run_;
+  base::StringPool annotation_pool_;
+  std::unordered_map<std::uint32_t, Sequence> sequences_;
+  Sequence* sequence_ = nullptr;  // of the packet at hand
+  std::int64_t end_ns_ = INT64_MIN;
+  bool is_inside_packed_ = false;
+};
+
+}  // namespace fathom::trace

@@ -1,0 +1,187 @@
+#include "trace/span_order.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/error.h"
+#include "trace/order.h"
+#include "trace/parallel.h"
+
+namespace fathom::trace {
+namespace {
+
+// Stands for a row while rows are being ordered.
+struct Key {
+  std::int64_t start_ns = 0;
+  std::uint32_t source = 0;
+  std::uint32_t index = 0;
+};
+
+struct KeyOrder {
+  const std::vector<Source>& sources;
+
+  const SpanRow& row(const Key& key) const { return sources[key.source].rows->spans[key.index]; }
+
+  bool operator()(const Key& a, const Key& b) const {
+    if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+    const SpanRow& x = row(a);
+    const SpanRow& y = row(b);
+    if (x.duration_ns != y.duration_ns) return x.duration_ns > y.duration_ns;
+    if (x.source != y.source) return x.source < y.source;
+    return a.source != b.source ? a.source < b.source : a.index < b.index;
+  }
+};
+
+template <typename Item>
+void make_room(std::vector<Item>& column, std::size_t rows) {
+  column.reserve(rows);
+  prefer_large_pages(column.data(), rows * sizeof(Item));
+  column.resize(rows);
+}
+
+// Neighbouring sources that one thread takes together.
+struct Slice {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::vector<SpanId> places;  // by track: first how many, then where the next one goes
+};
+
+std::vector<Slice> slices_of(const std::vector<Source>& sources, std::size_t rows,
+                             unsigned threads) {
+  std::vector<Slice> slices(1);
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    taken += sources[i].rows->spans.size();
+    slices.back().end = i + 1;
+    if (taken * threads >= rows * slices.size() && i + 1 < sources.size()) {
+      slices.push_back({i + 1, i + 1, {}});
+    }
+  }
+  return slices;
+}
+
+// Distributes keys to tracks, keeping the order of the sources within a track.
+std::vector<Key> keys_by_track(Trace& trace, const std::vector<Source>& sources, std::size_t rows,
+                               unsigned threads) {
+  std::vector<Slice> slices = slices_of(sources, rows, threads);
+  in_parallel(threads, slices.size(), [&](std::size_t at) {
+    Slice& slice = slices[at];
+    slice.places.resize(trace.tracks.size());
+    for (std::size_t i = slice.begin; i < slice.end; ++i) {
+      const std::vector<TrackId>& to = sources[i].to->tracks;
+      for (const SpanRow& row : sources[i].rows->spans) ++slice.places[to[row.track]];
+    }
+  });
+  SpanId next = 0;
+  for (TrackId id = 0; id < trace.tracks.size(); ++id) {
+    trace.tracks[id].first_span = next;
+    for (Slice& slice : slices) next += std::exchange(slice.places[id], next);
+    trace.tracks[id].span_count = next - trace.tracks[id].first_span;
+  }
+  std::vector<Key> keys;
+  make_room(keys, rows);
+  in_parallel(threads, slices.size(), [&](std::size_t at) {
+    Slice& slice = slices[at];
+    for (std::size_t i = slice.begin; i < slice.end; ++i) {
+      const std::vector<TrackId>& to = sources[i].to->tracks;
+      const auto& spans = sources[i].rows->spans;
+      for (std::size_t j = 0; j < spans.size(); ++j) {
+        keys[slice.places[to[spans[j].track]]++] = {
+            spans[j].start_ns, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)};
+      }
+    }
+  });
+  return keys;
+}
+
+// Parents by one sweep over a track's spans. The stack holds the spans that may still contain a
+// later one; their ends decrease from bottom to top. A span that ends later than the top and began
+// no earlier takes its place: whatever fits into the top from here on fits into the newer one too.
+void set_parents(Spans& spans, const Track& track) {
+  std::vector<SpanId> open;
+  for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
+    while (!open.empty() && spans.end_ns(open.back()) < spans.end_ns(id)) open.pop_back();
+    spans.parent[id] = open.empty() ? kNoSpan : open.back();
+    open.push_back(id);
+  }
+}
+
+void make_room(Spans& spans, std::size_t rows, unsigned threads) {
+  in_parallel(threads, 8, [&](std::size_t column) {
+    switch (column) {
+      case 0:
+        return make_room(spans.start_ns, rows);
+      case 1:
+        return make_room(spans.duration_ns, rows);
+      case 2:
+        return make_room(spans.correlation, rows);
+      case 3:
+        return make_room(spans.source, rows);
+      case 4:
+        return make_room(spans.name, rows);
+      case 5:
+        return make_room(spans.track, rows);
+      case 6:
+        return make_room(spans.parent, rows);
+      default:
+        return make_room(spans.kind, rows);
+    }
+  });
+}
+
+void fill(Spans& spans, const std::vector<Source>& sources, std::span<const Key> keys,
+          std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    const Source& source = sources[keys[i].source];
+    const SpanRow& row = source.rows->spans[keys[i].index];
+    spans.start_ns[i] = row.start_ns;
+    spans.duration_ns[i] = row.duration_ns;
+    spans.correlation[i] = row.correlation;
+    spans.source[i] = row.source;
+    spans.name[i] = source.to->names[row.name];
+    spans.track[i] = source.to->tracks[row.track];
+    spans.kind[i] = row.kind;
+  }
+}
+
+void place_bytes(Trace& trace, const std::vector<Source>& sources, std::span<const Key> keys) {
+  const KeyOrder order{sources};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    for (const SpanBytes& item : sources[i].rows->bytes) {
+      const SpanRow& row = sources[i].rows->spans[item.span];
+      const Track& track = trace.tracks[sources[i].to->tracks[row.track]];
+      const auto of_track = keys.subspan(track.first_span, track.span_count);
+      const Key key{row.start_ns, static_cast<std::uint32_t>(i), item.span};
+      const auto at = std::lower_bound(of_track.begin(), of_track.end(), key, order);
+      const auto place = static_cast<SpanId>(at - of_track.begin());
+      trace.bytes.push_back({track.first_span + place, item.bytes});
+    }
+  }
+  std::sort(trace.bytes.begin(), trace.bytes.end(),
+            [](const SpanBytes& a, const SpanBytes& b) { return a.span < b.span; });
+}
+
+}  // namespace
+
+void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned threads) {
+  std::size_t rows = 0;
+  for (const Source& source : sources) rows += source.rows->spans.size();
+  if (rows >= kNoSpan) throw base::Error("trace", "more than 4 billion spans");
+
+  std::vector<Key> keys = keys_by_track(trace, sources, rows, threads);
+  in_parallel(threads, trace.tracks.size(), [&](std::size_t id) {
+    const Track& track = trace.tracks[id];
+    sort_runs(std::span(keys).subspan(track.first_span, track.span_count), KeyOrder{sources});
+  });
+
+  make_room(trace.spans, rows, threads);
+  constexpr std::size_t kPiece = 1U << 15;
+  in_parallel(threads, (rows + kPiece - 1) / kPiece, [&](std::size_t piece) {
+    fill(trace.spans, sources, keys, piece * kPiece, std::min(rows, (piece + 1) * kPiece));
+  });
+  place_bytes(trace, sources, keys);
+  in_parallel(threads, trace.tracks.size(),
+              [&](std::size_t id) { set_parents(trace.spans, trace.tracks[id]); });
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "trace/json_scan.h"
+#include "trace/write/args.h"
+#include "trace/write/decimal.h"
+#include "trace/write/formats.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+// Which spans are a profile's entries: scopes; where there are none, what the CPU did; where there
+// is nothing of that either, all.
+std::vector<bool> choose_entries(const Trace& trace) {
+  const auto is_scope = [](SpanKind kind) { return kind == SpanKind::scope; };
+  const auto is_cpu = [](SpanKind kind) {
+    return !is_gpu_work(kind) && kind != SpanKind::gpu_annotation && kind != SpanKind::overhead &&
+           kind != SpanKind::unfinished;
+  };
+  const std::vector<SpanKind>& kinds = trace.spans.kind;
+  std::vector<bool> chosen(kinds.size(), true);
+  for (bool (*wanted)(SpanKind) : {+is_scope, +is_cpu}) {
+    if (std::none_of(kinds.begin(), kinds.end(), wanted)) continue;
+    for (std::size_t i = 0; i < kinds.size(); ++i) chosen[i] = wanted(kinds[i]);
+    break;
+  }
+  return chosen;
+}
+
+// By linear interpolation between the two nearest of the sorted durations.
+double quantile(const std::vector<std::int64_t>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const auto low = static_cast<double>(sorted[below]);
+  return low + (at - std::floor(at)) * (static_cast<double>(sorted[above]) - low);
+}
+
+OperationSummary summarise(std::string operation, std::vector<std::int64_t>& durations) {
+  std::sort(durations.begin(), durations.end());
+  OperationSummary figures;
+  figures.operation = std::move(operation);
+  figures.calls = durations.size();
+  double total = 0;
+  for (const std::int64_t duration : durations) total += static_cast<double>(duration);
+  const auto count = static_cast<double>(durations.size());
+  double squares = 0;
+  for (const std::int64_t duration : durations) {
+    const double off = static_cast<double>(duration) - total / count;
+    squares += off * off;
+  }
+  figures.total_ns = total;
+  figures.min_ns = static_cast<double>(durations.front());
+  figures.max_ns = static_cast<double>(durations.back());
+  figures.std_dev_ns = std::sqrt(squares / count);
+  figures.p50_ns = quantile(durations, 0.50);
+  figures.p95_ns = quantile(durations, 0.95);
+  figures.p99_ns = quantile(durations, 0.99);
+  return figures;
+}
+
+class ProfileWriter {
+ public:
+  ProfileWriter(const Trace& trace, Output& out)
+      : trace_(trace), out_(out), json_(out.buffer()), chosen_(choose_entries(trace)) {}
+
+  void write() {
+    json_.begin_object().key("fathom").value(FATHOM_VERSION).key("run");
+    write_run();
+    json_.key("entries").begin_array();
+    number_entries();
+    for (SpanId id = 0; id < trace_.spans.size(); ++id) {
+      if (chosen_[id]) write_entry(id);
+    }
+    json_.end_array().key("summary").begin_object();
+    write_summary();
+    json_.end_object().end_object();
+    out_.buffer() += '\n';
+  }
+
+ private:
+  void write_run();
+  void number_entries();
+  void write_entry(SpanId id);
+  void write_time(std::string_view key, std::int64_t ns, int places);
+  void write_other_fields(SpanId id);
+  void write_summary();
+  void write_figures(const OperationSummary& figures);
+
+  const Trace& trace_;
+  Output& out_;
+  base::JsonWriter json_;
+  std::vector<bool> chosen_;
+  std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is no entry
+};
+
+void ProfileWriter::write_run() {
+  const RunInfo& run = trace_.run;
+  json_.begin_object();
+  if (!run.command.empty()) json_.key("command").value(run.command);
+  if (!run.title.empty()) json_.key("title").value(run.title);
+  if (run.rank) json_.key("rank").value(*run.rank);
+  if (run.world_size) json_.key("world_size").value(*run.world_size);
+  if (run.dropped_spans) json_.key("dropped_entries").value(*run.dropped_spans);
+  json_.end_object();
+}
+
+void ProfileWriter::number_entries() {
+  entry_numbers_.assign(chosen_.size(), kNoSpan);
+  SpanId next = 0;
+  for (std::size_t id = 0; id < chosen_.size(); ++id) {
+    if (chosen_[id]) entry_numbers_[id] = next++;
+  }
+}
+
+void ProfileWriter::write_time(std::string_view key, std::int64_t ns, int places) {
+  std::string text;
+  append_scaled(text, ns, places);
+  json_.key(key).raw(text);
+}
+
+void ProfileWriter::write_entry(SpanId id) {
+  out_.buffer() += '\n';
+  const Spans& spans = trace_.spans;
+  const Track& track = trace_.tracks[spans.track[id]];
+  const std::int64_t base = trace_.run.base_time_ns.value_or(0);
+  json_.begin_object().key("operation").value(trace_.name(id));
+  write_time("start_time", spans.start_ns[id] + base, 9);
+  write_time("end_time", spans.end_ns(id) + base, 9);
+  write_time("duration_ms", spans.duration_ns[id], 6);
+  if (track.tid_text.empty()) {
+    json_.key("thread").value(track.tid);
+  } else {
+    json_.key("thread").value(track.tid_text);
+  }
+  SpanId parent = spans.parent[id];
+  while (parent != kNoSpan && !chosen_[parent]) parent = spans.parent[parent];
+  json_.key("parent");
+  parent == kNoSpan ? json_.null() : json_.value(entry_numbers_[parent]);
+  write_other_fields(id);
+  json_.end_object();
+  out_.flush_if_full();
+}
+
+// What was read from a profile is a field again; arguments of other formats are attributes.
+void ProfileWriter::write_other_fields(SpanId id) {
+  const Args args = split_args(trace_.args(id));
+  if (trace_.run.format == "profile JSON") {
+    static constexpr std::array kWritten = {"operation",   "start_time", "end_time",
+                                            "duration_ms", "thread",     "parent"};
+    for (const auto& [key, value] : args) {
+      if (std::find(kWritten.begin(), kWritten.end(), key) == kWritten.end()) {
+        json_.key(key).raw(value);
+      }
+    }
+    return;
+  }
+  json_.key("device").value(is_gpu_work(trace_.spans.kind[id]) ? "gpu" : "cpu");
+  if (args.empty()) return;
+  json_.key("attributes").begin_object();
+  for (const auto& [key, value] : args) json_.key(key).raw(value);
+  json_.end_object();
+}
+
+void ProfileWriter::write_summary() {
+  if (!trace_.operations.empty()) {
+    for (const OperationSummary& figures : trace_.operations) write_figures(figures);
+    return;
+  }
+  std::vector<std::vector<std::int64_t>> durations(trace_.names.size());
+  for (SpanId id = 0; id < trace_.spans.size(); ++id) {
+    if (chosen_[id]) durations[trace_.spans.name[id]].push_back(trace_.spans.duration_ns[id]);
+  }
+  for (NameId name = 0; name < durations.size(); ++name) {
+    if (durations[name].empty()) continue;
+    write_figures(summarise(std::string(trace_.names.view(name)), durations[name]));
+    durations[name] = {};
+  }
+}
+
+void ProfileWriter::write_figures(const OperationSummary& figures) {
+  const auto write_ms = [&](std::string_view key, const std::optional<double>& ns) {
+    if (ns) json_.key(key).value(*ns / kNsPerMs);
+  };
+  const auto write_if_known = [&](std::string_view key, const std::optional<double>& value) {
+    if (value) json_.key(key).value(*value);
+  };
+  json_.key(figures.operation).begin_object().key("call_count").value(figures.calls);
+  write_ms("total_time_ms", figures.total_ns);
+  write_ms("self_time_ms", figures.self_ns);
+  if (figures.total_ns && figures.calls > 0) {
+    json_.key("avg_time_ms")
+        .value(*figures.total_ns / static_cast<double>(figures.calls) / kNsPerMs);
+  }
+  write_ms("min_time_ms", figures.min_ns);
+  write_ms("max_time_ms", figures.max_ns);
+  write_ms("std_dev_ms", figures.std_dev_ns);
+  write_ms("p50_ms", figures.p50_ns);
+  write_ms("p95_ms", figures.p95_ns);
+  write_ms("p99_ms", figures.p99_ns);
+  if (figures.errors) json_.key("error_count").value(*figures.errors);
+  write_ms("total_gpu_time_ms", figures.gpu_ns);
+  write_ms("total_cpu_time_ms", figures.cpu_ns);
+  write_ms("total_transfer_time_ms", figures.transfer_ns);
+  write_ms("total_overhead_ms", figures.overhead_ns);
+  write_if_known("avg_memory_mb", figures.avg_memory_mb);
+  write_if_known("peak_memory_mb", figures.peak_memory_mb);
+  write_if_known("avg_gpu_utilization", figures.avg_gpu_utilization);
+  json_.end_object();
+  out_.flush_if_full();
+}
+
+}  // namespace
+
+void write_profile_json(const Trace& trace, Output& out) {
+  ProfileWriter(trace, out).write();
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,48 @@
+#include "trace/write.h"
+
+#include <string_view>
+
+#include "base/error.h"
+#include "trace/write/formats.h"
+
+namespace fathom::trace {
+namespace {
+
+OutputFormat format_of(const std::string& path) {
+  std::string_view name = path;
+  const bool is_packed = name.ends_with(".gz") || name.ends_with(".zst");
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  if (name.ends_with(".zst")) name.remove_suffix(4);
+  if (name.ends_with(".profile.json")) return OutputFormat::profile_json;
+  if (name.ends_with(".json")) return OutputFormat::chrome_json;
+  if (!is_packed && (name.ends_with(".pftrace") || name.ends_with(".perfetto-trace"))) {
+    return OutputFormat::perfetto;
+  }
+  throw base::Error(path, "the name does not say which format to write",
+                    "Let it end in .json, .json.gz, .json.zst (Chrome), .pftrace, .perfetto-trace "
+                    "(Perfetto) or .profile.json (profile)");
+}
+
+}  // namespace
+
+void write_trace(const Trace& trace, const std::string& path) {
+  write_trace(trace, path, format_of(path));
+}
+
+void write_trace(const Trace& trace, const std::string& path, OutputFormat format) {
+  Output out(path);
+  switch (format) {
+    case OutputFormat::chrome_json:
+      write_chrome_json(trace, out);
+      break;
+    case OutputFormat::perfetto:
+      write_perfetto(trace, out);
+      break;
+    case OutputFormat::profile_json:
+      write_profile_json(trace, out);
+      break;
+  }
+  out.finish();
+}
+
+}  // namespace fathom::trace

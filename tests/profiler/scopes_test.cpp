@@ -1,0 +1,237 @@
+#include <fathom/fathom.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace fathom {
+namespace {
+
+// Each test starts with the global profiler on and empty.
+class Scopes : public ::testing::Test {
+ protected:
+  void SetUp() override { profiler().configure({}); }
+};
+
+void leaf() {
+  FATHOM_SCOPE("leaf");
+}
+
+void branch() {
+  FATHOM_SCOPE("branch");
+  leaf();
+  leaf();
+}
+
+TEST_F(Scopes, AreCountedByName) {
+  for (int i = 0; i < 10; ++i) branch();
+  const Summaries summaries = profiler().summary();
+  ASSERT_EQ(summaries.size(), 2U);
+  EXPECT_EQ(summaries.at("branch").call_count, 10U);
+  EXPECT_EQ(summaries.at("leaf").call_count, 20U);
+}
+
+TEST_F(Scopes, FiguresAreInOrder) {
+  for (int i = 0; i < 1000; ++i) branch();
+  for (const auto& [name, summary] : profiler().summary()) {
+    EXPECT_LE(summary.min_time_ms, summary.p50_ms);
+    EXPECT_LE(summary.p50_ms, summary.p95_ms);
+    EXPECT_LE(summary.p95_ms, summary.p99_ms);
+    EXPECT_LE(summary.p99_ms, summary.max_time_ms);
+    EXPECT_NEAR(summary.avg_time_ms * 1000, summary.total_time_ms * (name == "leaf" ? 0.5 : 1),
+                1e-6);
+  }
+}
+
+TEST_F(Scopes, SelfTimeLeavesOutTheScopesInside) {
+  for (int i = 0; i < 100; ++i) branch();
+  const Summaries summaries = profiler().summary();
+  const Summary& outer = summaries.at("branch");
+  EXPECT_NEAR(outer.self_time_ms, outer.total_time_ms - summaries.at("leaf").total_time_ms, 1e-9);
+}
+
+TEST_F(Scopes, EntriesKnowTheirParents) {
+  branch();
+  const std::vector<Entry> entries = profiler().entries();
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].operation, "branch");
+  EXPECT_FALSE(entries[0].parent.has_value());
+  EXPECT_EQ(entries[1].operation, "leaf");
+  EXPECT_EQ(entries[1].parent, 0U);
+  EXPECT_EQ(entries[2].parent, 0U);
+  EXPECT_LE(entries[1].end_time, entries[2].start_time);
+  EXPECT_LE(entries[2].end_time, entries[0].end_time);
+}
+
+TEST_F(Scopes, OfFinishedThreadsAreNotLost) {
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([] {
+        for (int j = 0; j < 100; ++j) branch();
+      });
+    }
+  }
+  EXPECT_EQ(profiler().summary().at("branch").call_count, 1200U);
+  EXPECT_EQ(profiler().entries().size(), 3600U);
+  EXPECT_EQ(profiler().drops().entries, 0U);
+}
+
+TEST_F(Scopes, OnDifferentThreadsAreNotNestedInEachOther) {
+  {
+    FATHOM_SCOPE("around");
+    std::jthread([] { branch(); }).join();
+  }
+  const std::vector<Entry> entries = profiler().entries();
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[1].operation, "branch");
+  EXPECT_FALSE(entries[1].parent.has_value());
+  EXPECT_NE(entries[1].thread, entries[0].thread);
+}
+
+TEST_F(Scopes, BeyondMaxEntriesAreDroppedButMeasured) {
+  profiler().configure({.max_entries = 1000});
+  for (int i = 0; i < 50'000; ++i) leaf();
+  EXPECT_EQ(profiler().entries().size(), 1000U);
+  EXPECT_EQ(profiler().summary().at("leaf").call_count, 50'000U);
+  EXPECT_EQ(profiler().drops().entries, 49'000U);
+}
+
+TEST_F(Scopes, AreInertWhileDisabled) {
+  profiler().enable(false);
+  branch();
+  const Scope scope = profiler().profile("off");
+  EXPECT_TRUE(profiler().summary().empty());
+  profiler().enable(true);
+  branch();
+  EXPECT_EQ(profiler().summary().at("branch").call_count, 1U);
+}
+
+TEST_F(Scopes, OpenAcrossAResetAreNotCounted) {
+  {
+    FATHOM_SCOPE("before");
+    profiler().reset();
+    FATHOM_SCOPE("after");
+  }
+  const Summaries summaries = profiler().summary();
+  EXPECT_FALSE(summaries.contains("before"));
+  EXPECT_EQ(summaries.at("after").call_count, 1U);
+}
+
+TEST_F(Scopes, ThatEndByExceptionAreMarked) {
+  const auto fail = [] {
+    FATHOM_SCOPE("fails");
+    throw std::runtime_error("no");
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  { FATHOM_SCOPE("fine"); }
+  const Summaries summaries = profiler().summary();
+  EXPECT_EQ(summaries.at("fails").error_count, 1U);
+  EXPECT_EQ(summaries.at("fine").error_count, 0U);
+  EXPECT_TRUE(profiler().entries().at(0).failed);
+  EXPECT_FALSE(profiler().entries().at(1).failed);
+}
+
+TEST_F(Scopes, BegunWhileAnExceptionFliesAreNotMarkedByIt) {
+  struct CleansUp {
+    ~CleansUp() { FATHOM_SCOPE("cleanup"); }
+  };
+  const auto fail = [] {
+    const CleansUp cleanup;
+    throw std::runtime_error("no");
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  EXPECT_EQ(profiler().summary().at("cleanup").error_count, 0U);
+}
+
+TEST_F(Scopes, WithNamesMadeAtRunTime) {
+  for (int i = 0; i < 3; ++i) const Scope scope = profiler().profile("step " + std::to_string(i));
+  EXPECT_EQ(profiler().summary().size(), 3U);
+}
+
+TEST_F(Scopes, MoreThanSixteenBitsOfNames) {
+  constexpr int kNames = 70'000;
+  Profiler own({.max_entries = 10 * kNames});
+  for (int i = 0; i < kNames; ++i) {
+    const Scope scope = own.profile("name " + std::to_string(i));
+  }
+  const Summaries summaries = own.summary();
+  EXPECT_EQ(summaries.size(), static_cast<std::size_t>(kNames));
+  EXPECT_EQ(summaries.at("name 69999").call_count, 1U);
+  const std::vector<Entry> entries = own.entries();
+  ASSERT_EQ(entries.size(), static_cast<std::size_t>(kNames));
+  EXPECT_EQ(entries.back().operation, "name 69999");
+}
+
+TEST_F(Scopes, CarryAttributes) {
+  {
+    Scope scope = profiler().profile("copy", {.device = "gpu",
+                                              .backend = "opencl",
+                                              .size = 4096,
+                                              .attributes = {{"batch", 32}, {"name", "a\"b"}}});
+    scope.attribute({"hit", true});
+  }
+  const Entry entry = profiler().entries().at(0);
+  EXPECT_EQ(entry.device, "gpu");
+  EXPECT_EQ(entry.backend, "opencl");
+  const std::vector<Attribute> expected = {
+      {"size", 4096}, {"batch", 32}, {"name", "a\"b"}, {"hit", true}};
+  EXPECT_EQ(entry.attributes, expected);
+}
+
+TEST_F(Scopes, MayEndOutOfOrder) {
+  Scope first = profiler().profile("first");
+  Scope second = profiler().profile("second");
+  first.end();
+  leaf();
+  second.end();
+  leaf();
+  const Summaries summaries = profiler().summary();
+  EXPECT_EQ(summaries.at("first").call_count, 1U);
+  EXPECT_EQ(summaries.at("second").call_count, 1U);
+  EXPECT_EQ(summaries.at("leaf").call_count, 2U);
+}
+
+TEST_F(Scopes, MayEndOnAnotherThread) {
+  Scope scope = profiler().profile("wanders");
+  std::jthread([&] { scope.end(); }).join();
+  { const Scope next = profiler().profile("next"); }
+  EXPECT_EQ(profiler().summary().at("wanders").call_count, 1U);
+}
+
+TEST_F(Scopes, MayOutliveTheirThread) {
+  Scope scope;
+  std::jthread([&] { scope = profiler().profile("orphan"); }).join();
+  scope.end();
+  EXPECT_FALSE(profiler().summary().contains("orphan"));
+}
+
+TEST_F(Scopes, SampledFollowTheirRoot) {
+  profiler().configure({.sample_rate = 0.1});
+  for (int i = 0; i < 20'000; ++i) branch();
+  const Summaries summaries = profiler().summary();
+  const std::uint64_t roots = summaries.at("branch").call_count;
+  EXPECT_NEAR(static_cast<double>(roots), 2000, 300);
+  EXPECT_EQ(summaries.at("leaf").call_count, 2 * roots);
+}
+
+TEST_F(Scopes, OfOneProfilerAreNotThoseOfAnother) {
+  Profiler own;
+  {
+    const Scope scope = own.profile("mine");
+    leaf();
+  }
+  EXPECT_TRUE(own.summary().contains("mine"));
+  EXPECT_FALSE(own.summary().contains("leaf"));
+  EXPECT_FALSE(profiler().summary().contains("mine"));
+}
+
+TEST_F(Scopes, WithVeryLongNames) {
+  const std::string name(100'000, 'x');
+  { const Scope scope = profiler().profile(name); }
+  EXPECT_EQ(profiler().summary().begin()->first, name);
+}
+
+}  // namespace
+}  // namespace fathom
