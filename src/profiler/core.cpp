@@ -89,8 +89,10 @@ void Core::configure(const Options& options) noexcept {
   {
     const std::lock_guard lock(mutex_);
     options_ = options;
-    const std::size_t kept_blocks = 2 * options.max_entries / Block::kWords + 1;
+    // Two words a scope, and as many again for attributes.
+    const std::size_t kept_blocks = 4 * options.max_entries / Block::kWords + 1;
     pool.set_limit(kept_blocks + kPendingBlocks);
+    activities.set_limit(options.max_entries);
     sample_rate_.store(options.sample_rate, std::memory_order_relaxed);
   }
   reset();
@@ -108,8 +110,9 @@ void Core::reset() noexcept {
   retired_.clear();
   retired_timelines_.clear();
   retired_drops_ = 0;
+  activities.clear();
   lost_scopes_.store(0, std::memory_order_relaxed);
-  kept_room_.store(static_cast<std::int64_t>(2 * options_.max_entries), std::memory_order_relaxed);
+  kept_room_.store(static_cast<std::int64_t>(options_.max_entries), std::memory_order_relaxed);
   change();
 }
 
@@ -229,12 +232,6 @@ bool Core::samples(ThreadState& state) const noexcept {
   return static_cast<double>(state.random >> 11) * 0x1p-53 < rate;
 }
 
-bool Core::claim_kept_words(std::int64_t words) noexcept {
-  // The last block may be claimed in part: entries() cuts what is beyond max_entries.
-  if (kept_room_.load(std::memory_order_relaxed) <= 0) return false;
-  return kept_room_.fetch_sub(words, std::memory_order_relaxed) > 0;
-}
-
 void Core::retire(ThreadState& state) noexcept {
   if (&generation_ == &global_generation) current_thread = nullptr;
   const std::lock_guard lock(mutex_);
@@ -248,8 +245,6 @@ void Core::retire(ThreadState& state) noexcept {
           retired_[operation].merge(stats->snapshot());
         }
         std::vector<Word> words = kept_words(state);
-        const auto claimed = static_cast<std::int64_t>(state.kept.size() * Block::kWords);
-        refund_kept_words(claimed - static_cast<std::int64_t>(words.size()));
         if (!words.empty()) retired_timelines_.push_back({state.tid, std::move(words)});
         retired_drops_ += state.dropped;
       }
@@ -293,11 +288,13 @@ void Core::lock_for_fork() noexcept {
   mutex_.lock();
   for (const auto& state : threads_) state->mutex.lock();
   pool.lock_for_fork();
+  activities.lock_for_fork();
   signal.mutex.lock();
 }
 
 void Core::unlock_after_fork() noexcept {
   signal.mutex.unlock();
+  activities.unlock_after_fork();
   pool.unlock_after_fork();
   for (const auto& state : threads_) state->mutex.unlock();
   mutex_.unlock();
@@ -310,6 +307,7 @@ void Core::start_over_in_child() noexcept {
     recording_file_->abandon();
     static_cast<void>(recording_file_.release());
     set_recording(false);
+    activities.set_streaming(false);
     restart_from_environment_.store(true, std::memory_order_relaxed);
   }
   const ThreadState* const own = static_cast<ThreadState*>(pthread_getspecific(key_));

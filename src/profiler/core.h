@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fathom/profiler.h"
+#include "profiler/activities.h"
 #include "profiler/blocks.h"
 #include "profiler/operation_stats.h"
 #include "profiler/thread_state.h"
@@ -62,8 +63,10 @@ class Core {
   // For the slow paths of threads.
   void adopt(ThreadState& state) noexcept;
   bool samples(ThreadState& state) const noexcept;
-  bool claim_kept_words(std::int64_t words) noexcept;
-  void refund_kept_words(std::int64_t words) noexcept { kept_room_ += words; }
+  bool keeps_more() const noexcept { return kept_room_.load(std::memory_order_relaxed) > 0; }
+  void count_kept_scopes(std::int64_t scopes) noexcept {
+    kept_room_.fetch_sub(scopes, std::memory_order_relaxed);
+  }
   bool recording() const { return recording_.load(std::memory_order_relaxed); }
   void count_lost_scope() noexcept { lost_scopes_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t lost_scopes() const { return lost_scopes_.load(std::memory_order_relaxed); }
@@ -83,6 +86,7 @@ class Core {
   void start_over_in_child() noexcept;
 
   BlockPool pool;
+  ActivityLog activities;
 
  private:
   void change() noexcept;  // a new generation; with the mutex held
@@ -107,7 +111,7 @@ class Core {
   std::atomic<double> sample_rate_ = 1.0;
   std::atomic<bool> recording_ = false;
   std::atomic<bool> restart_from_environment_ = false;
-  std::atomic<std::int64_t> kept_room_ = 0;
+  std::atomic<std::int64_t> kept_room_ = 0;  // scopes; what full blocks hold is taken off
   std::atomic<std::int64_t> pending_blocks_ = 0;
   std::atomic<std::uint64_t> lost_scopes_ = 0;
 };
@@ -119,6 +123,9 @@ const std::shared_ptr<Core>& global_core() noexcept;
 // False where it is not to be ended.
 bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
                  std::string_view annotations) noexcept;
+
+// The innermost open scope of a thread, with a number that GPU work can refer to it by.
+ScopeRef refer_to_innermost(ThreadState& thread) noexcept;
 
 // Annotations for the scope's end.
 void end_scope(OpenScope& scope, std::string_view annotations) noexcept;

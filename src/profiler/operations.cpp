@@ -38,7 +38,11 @@ std::string operation_name(OperationId operation) {
   return std::string(all.pool.view(operation));
 }
 
-void lock_operations() noexcept { names().mutex.lock(); }
-void unlock_operations() noexcept { names().mutex.unlock(); }
+void lock_operations() noexcept {
+  names().mutex.lock();
+}
+void unlock_operations() noexcept {
+  names().mutex.unlock();
+}
 
 }  // namespace fathom::detail

@@ -38,7 +38,9 @@ void append_clocks(std::string& out) {
   });
 }
 
-std::uint64_t whole(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
+std::uint64_t whole(double ns) {
+  return static_cast<std::uint64_t>(std::llround(ns));
+}
 
 void add_operation(pbf_writer& run, const RunOperation& operation) {
   namespace field = pf::fathom_operation;

@@ -8,7 +8,6 @@
 
 #include "base/perfetto.h"
 
-
 namespace fathom::detail {
 
 // One packet of a trace; `fill(packet)` adds its fields.

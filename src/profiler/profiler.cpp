@@ -8,6 +8,7 @@
 #include "profiler/clock.h"
 #include "profiler/core.h"
 #include "profiler/free_scope.h"
+#include "profiler/spans.h"
 #include "profiler/summary.h"
 
 namespace fathom {
@@ -100,9 +101,10 @@ Scope Profiler::profile(std::string_view name, const ScopeOptions& options) noex
     detail::close_abandoned(*thread);
     auto scope = std::make_shared<detail::FreeScope>();
     const std::string annotations = detail::annotations_of(options);
+    const detail::OperationId operation = detail::operation_on(*thread, name);
+    if (options.device == "gpu") core_->activities.add_gpu_operation(operation);
     thread->free_scopes.push_back(scope);
-    if (!detail::begin_scope(*thread, scope->open, detail::operation_on(*thread, name),
-                             annotations)) {
+    if (!detail::begin_scope(*thread, scope->open, operation, annotations)) {
       thread->free_scopes.pop_back();
       return {};
     }
@@ -142,9 +144,11 @@ Drops Profiler::drops() const {
   Drops drops;
   std::uint64_t calls = 0;
   for (const auto& [operation, stats] : core_->statistics()) calls += stats.count;
-  const std::uint64_t kept = entries().size();
+  const std::uint64_t kept =
+      detail::read_spans(core_->timelines(), core_->options().max_entries).size();
   drops.entries = calls - std::min(calls, kept);
   drops.recorded_scopes = core_->dropped_scopes();
+  drops.activities = core_->activities.dropped();
   drops.lost_scopes = core_->lost_scopes();
   return drops;
 }
@@ -186,7 +190,23 @@ Session Profiler::profile_function(const std::function<void()>& fn, std::string_
 bool Profiler::start_recording(const std::string& path) noexcept {
   return core_->start_recording(path);
 }
-void Profiler::stop_recording() noexcept { core_->stop_recording(); }
+void Profiler::stop_recording() noexcept {
+  core_->stop_recording();
+}
+
+ScopeRef Profiler::innermost_scope() noexcept {
+  if (core_ == nullptr || core_->generation() == 0) return {};
+  detail::ThreadState* const thread = core_->thread();
+  return thread != nullptr ? detail::refer_to_innermost(*thread) : ScopeRef{};
+}
+
+void Profiler::record(const GpuActivity& activity) noexcept {
+  if (core_ != nullptr && core_->generation() != 0) core_->activities.add(activity);
+}
+
+void Profiler::record(const MemoryRecord& record) noexcept {
+  if (core_ != nullptr && core_->generation() != 0) core_->activities.add(record);
+}
 
 std::int64_t now_ns() noexcept {
   return detail::monotonic_raw_ns();

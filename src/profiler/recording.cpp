@@ -75,7 +75,8 @@ Recording::Recording(Core& core, const std::string& path)
     : core_(core),
       file_(path),
       start_ns_(monotonic_raw_ns()),
-      process_track_(track_number(getpid(), start_ns_, 0)) {
+      process_track_(track_number(getpid(), start_ns_, 0)),
+      activities_(file_, 2, process_track_) {
   std::string out;
   append_run_start(out, {getpid(), command_line(), process_name(), host_name(), process_track_,
                          unix_ns(), start_ns_});
@@ -84,6 +85,7 @@ Recording::Recording(Core& core, const std::string& path)
   core_.signal.stopping = false;
   writer_ = start_quiet_thread([this] { run(); });
   pthread_setname_np(writer_.native_handle(), "fathom");
+  core_.activities.set_streaming(true);
   core_.set_recording(true);
 }
 
@@ -98,7 +100,9 @@ Recording::~Recording() {
   writer_.join();
 }
 
-void Recording::abandon() noexcept { file_.abandon(); }
+void Recording::abandon() noexcept {
+  file_.abandon();
+}
 
 void Recording::run() {
   std::int64_t calibrated = monotonic_raw_ns();
@@ -122,6 +126,7 @@ void Recording::run() {
     }
   }
   leave_threads();
+  core_.activities.set_streaming(false);
   try {
     write_end();
   } catch (...) {
@@ -146,6 +151,7 @@ void Recording::write_all() {
       ++at;
     }
   }
+  activities_.write(core_.activities.take_stream());
   file_.flush();
 }
 
@@ -211,7 +217,7 @@ void Recording::write_end() {
                           ns(stats.quantile(0.95)), ns(stats.quantile(0.99))});
   }
   std::string out;
-  append_run_end(out, operations, core_.dropped_scopes(), 0);
+  append_run_end(out, operations, core_.dropped_scopes(), core_.activities.dropped());
   file_.append(out);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "profiler/activity_writer.h"
 #include "profiler/run_file.h"
 #include "profiler/slice_writer.h"
 #include "profiler/thread_state.h"
@@ -51,7 +52,8 @@ class Recording {
   const std::int64_t start_ns_;
   const std::uint64_t process_track_;
   std::map<const ThreadState*, Sequence> sequences_;
-  std::uint32_t next_sequence_ = 2;  // 1 is the run's own
+  ActivityWriter activities_;
+  std::uint32_t next_sequence_ = 3;  // 1 is the run's own, 2 that of GPU activities
 
   std::thread writer_;
 };

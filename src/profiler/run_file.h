@@ -20,7 +20,8 @@ class RunFile {
 
   // Room for so many bytes, at most kBuffer, of which `used` are then added by advance.
   std::uint8_t* reserve(std::size_t bytes) {
-    if (bytes > kBuffer - size_) [[unlikely]] flush();
+    if (bytes > kBuffer - size_) [[unlikely]]
+      flush();
     return buffer_.get() + size_;
   }
   void advance(std::size_t used) { size_ += used; }

@@ -97,6 +97,10 @@ void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotati
   push_end(thread, scope, *inside, end, failed, annotations);
   (*inside == 0 ? thread.open : outward(thread.open, *inside - 1).parent) = scope.parent;
   scope.parent->children += duration;
+  if (scope.instance != 0) {
+    thread.core->activities.add(ScopeInstance{scope.instance, scope.parent->instance,
+                                              scope.operation, thread.tid, scope.start, end});
+  }
   if (scope.stats == nullptr) return;  // a reset came in between
   const std::uint64_t self = duration - std::min(duration, scope.children);
   if (duration >= OperationStats::kLong) {
@@ -132,6 +136,15 @@ bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
   scope.start = ticks();
   push_begin(thread, scope, scope.start);
   return true;
+}
+
+ScopeRef refer_to_innermost(ThreadState& thread) noexcept {
+  if (thread.skipped > 0) return {};
+  for (OpenScope* scope = thread.open; scope != &thread.root && scope->instance == 0;
+       scope = scope->parent) {
+    scope->instance = thread.core->activities.next_instance();
+  }
+  return {thread.open->instance};
 }
 
 void end_scope(OpenScope& scope, std::string_view annotations) noexcept {

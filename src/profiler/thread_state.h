@@ -88,7 +88,7 @@ inline void push(ThreadState& thread, Word word) noexcept {
 // Called with the mutex held.
 void forget_timeline(ThreadState& thread) noexcept;  // after a reset
 std::vector<Word> kept_words(const ThreadState& thread);
-void finish_timeline(ThreadState& thread) noexcept;  // when the thread ends
+void finish_timeline(ThreadState& thread) noexcept;                 // when the thread ends
 void release_streamed(ThreadState& thread, Block* block) noexcept;  // the writer is done with it
 void release_stream(ThreadState& thread) noexcept;                  // with all of them
 

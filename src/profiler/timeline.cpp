@@ -44,9 +44,23 @@ void start_block(ThreadState& thread, Block* block, bool follows) noexcept {
   thread.cursor.store(at, std::memory_order_release);
 }
 
-std::uint64_t count_begins(const Word* begin, const Word* end) {
-  return static_cast<std::uint64_t>(std::count_if(
-      begin, end, [](Word word) { return tag_of(word) != kEnd && tag_of(word) != kEscape; }));
+struct WordCount {
+  std::int64_t begins = 0;
+  std::int64_t ends = 0;
+};
+
+WordCount count_words(const Word* at, const Word* end) {
+  WordCount count;
+  for (; at < end; ++at) {
+    if (tag_of(*at) == kEnd) {
+      ++count.ends;
+    } else if (tag_of(*at) != kEscape) {
+      ++count.begins;
+    } else if (escape_of(*at) == Escape::annotations) {
+      at += (value_of(*at) + sizeof(Word) - 1) / sizeof(Word);
+    }
+  }
+  return count;
 }
 
 // No more words into the block where the cursor is.
@@ -55,8 +69,13 @@ void leave_block(ThreadState& thread) noexcept {
   if (block == nullptr) return;
   Word* const cursor = thread.cursor.load(std::memory_order_relaxed);
   if (block == thread.scratch.get()) {
-    if (thread.streaming) thread.dropped += count_begins(block->words, cursor);
+    if (thread.streaming) {
+      thread.dropped += static_cast<std::uint64_t>(count_words(block->words, cursor).begins);
+    }
     return;
+  }
+  if (block->kept) {
+    thread.core->count_kept_scopes(count_words(block->words, cursor).ends);
   }
   const bool unwanted = !block->kept && !block->streamed;
   block->end.store(cursor, std::memory_order_release);
@@ -67,7 +86,7 @@ void leave_block(ThreadState& thread) noexcept {
 // A fresh block for whoever wants the words; null where nobody does or there is no room.
 Block* wanted_block(ThreadState& thread) noexcept {
   Core& core = *thread.core;
-  const bool keep = core.claim_kept_words(Block::kWords);
+  const bool keep = core.keeps_more();
   const bool stream = thread.streaming && core.recording();
   if (!keep && !stream) return nullptr;
   Block* const block = core.pool.take();
@@ -77,10 +96,7 @@ Block* wanted_block(ThreadState& thread) noexcept {
     core.pool.give_back(block);
     return nullptr;
   }
-  if (block == nullptr) {
-    if (keep) core.refund_kept_words(Block::kWords);
-    return nullptr;
-  }
+  if (block == nullptr) return nullptr;
   block->kept = keep;
   block->streamed = stream;
   if (stream) {

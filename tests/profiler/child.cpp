@@ -1,7 +1,7 @@
 // A program to be recorded, forked and killed by the tests. FATHOM_RUN_FILE says where to.
 #include <fathom/fathom.h>
-#include <sys/mman.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

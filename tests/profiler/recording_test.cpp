@@ -58,7 +58,9 @@ class Recordings : public ::testing::Test {
   std::string folder_;
 };
 
-void inner() { FATHOM_SCOPE("inner"); }
+void inner() {
+  FATHOM_SCOPE("inner");
+}
 void outer() {
   FATHOM_SCOPE("outer");
   inner();
@@ -86,7 +88,7 @@ TEST_F(Recordings, HoldEveryScopeOfEveryThread) {
   EXPECT_EQ(run.thread_tracks.size(), 5U);
   EXPECT_EQ(run.operations.at("outer").calls, 4U * kCalls + 1);
   for (const auto& [id, sequence] : run.sequences) {
-    EXPECT_TRUE(sequence.open.empty());
+    for (const auto& [track, open] : sequence.open) EXPECT_TRUE(open.empty());
     for (const DecodedSlice& slice : sequence.slices) {
       ASSERT_EQ(slice.depth, slice.name == "outer" ? 0U : 1U);
       ASSERT_LE(slice.begin_ns, slice.end_ns);
@@ -157,6 +159,32 @@ TEST_F(Recordings, SurviveAResetAndManyNames) {
   EXPECT_EQ(run.begun("inner"), 2U);
   EXPECT_EQ(run.begun("recorded 69999"), 1U);
   EXPECT_EQ(run.operations.at("inner").calls, 1U);
+}
+
+TEST_F(Recordings, HoldGpuActivities) {
+  profiler().start_recording(path());
+  for (int i = 0; i < 3; ++i) {  // overlapping, so on a lane each
+    FATHOM_SCOPE("launch");
+    GpuActivity kernel;
+    kernel.name = "sgemm";
+    kernel.queue = 7;
+    kernel.correlation = 42 + i;
+    kernel.scope = profiler().innermost_scope();
+    kernel.start_ns = now_ns();
+    kernel.end_ns = kernel.start_ns + 1'000'000'000;
+    profiler().record(kernel);
+    profiler().record(MemoryRecord{now_ns(), 1000, 0, {}, kernel.scope});
+  }
+  profiler().stop_recording();
+  const DecodedRun run = decode_run(path());
+  EXPECT_EQ(run.named_tracks.size(), 4U);
+  EXPECT_EQ(run.begun("launch"), 3U);
+  EXPECT_EQ(run.begun("sgemm"), 3U);
+  for (const DecodedSlice& slice : run.slices("sgemm")) {
+    EXPECT_EQ(*slice.end_ns - slice.begin_ns, 1'000'000'000);
+    EXPECT_EQ(slice.depth, 0U);
+  }
+  EXPECT_NE(run.slices("launch").at(0).end_annotations.find("scope"), std::string::npos);
 }
 
 TEST_F(Recordings, ThatCannotBeWrittenAreRefused) {

@@ -52,30 +52,36 @@ void read_names(pbf_reader interned, DecodedSequence& sequence) {
 void read_event(std::string_view bytes, DecodedSequence& sequence) {
   pbf_reader event(bytes.data(), bytes.size());
   std::uint64_t type = 0;
-  std::uint64_t iid = 0;
+  std::string name;
+  std::uint64_t track = sequence.track;
   while (event.next()) {
     if (event.tag() == 9) {
       type = event.get_uint64();
     } else if (event.tag() == 10) {
-      iid = event.get_uint64();
+      name = sequence.names.at(event.get_uint64());
+    } else if (event.tag() == 11) {
+      track = event.get_uint64();
+    } else if (event.tag() == 23) {
+      name = event.get_string();
     } else {
       event.skip();
     }
   }
+  std::vector<std::size_t>& open = sequence.open[track];
   if (type == 1) {
     DecodedSlice slice;
-    slice.name = sequence.names.at(iid);
+    slice.name = name;
     slice.begin_ns = sequence.now_ns;
-    slice.depth = sequence.open.size();
+    slice.depth = open.size();
     slice.begin_annotations = bytes;
-    sequence.open.push_back(sequence.slices.size());
+    open.push_back(sequence.slices.size());
     sequence.slices.push_back(slice);
   } else if (type == 2) {
-    if (sequence.open.empty()) throw std::runtime_error("an end without a begin");
-    DecodedSlice& slice = sequence.slices[sequence.open.back()];
+    if (open.empty()) throw std::runtime_error("an end without a begin");
+    DecodedSlice& slice = sequence.slices[open.back()];
     slice.end_ns = sequence.now_ns;
     slice.end_annotations = bytes;
-    sequence.open.pop_back();
+    open.pop_back();
   }
 }
 

@@ -20,12 +20,12 @@ struct DecodedSlice {
 };
 
 struct DecodedSequence {
-  std::uint64_t track = 0;
+  std::uint64_t track = 0;  // where an event names none
   std::int64_t now_ns = 0;
   bool incremental = false;
   std::map<std::uint64_t, std::string> names;
   std::vector<DecodedSlice> slices;
-  std::vector<std::size_t> open;
+  std::map<std::uint64_t, std::vector<std::size_t>> open;  // by track
 };
 
 struct DecodedOperation {

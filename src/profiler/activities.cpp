@@ -1,0 +1,103 @@
+#include "profiler/activities.h"
+
+#include <utility>
+
+namespace fathom::detail {
+namespace {
+
+constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
+
+}  // namespace
+
+template <typename T>
+void ActivityLog::keep(std::vector<T>& kept, const T& record) noexcept {
+  try {
+    if (kept.size() >= limit_) {
+      ++dropped_;
+    } else {
+      kept.push_back(record);
+    }
+  } catch (...) {
+    ++dropped_;
+  }
+}
+
+template <typename T>
+void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
+  try {
+    if (!streaming_) return;
+    if (stream.size() >= kMostStreamed) {
+      ++dropped_;
+    } else {
+      stream.push_back(record);
+    }
+  } catch (...) {
+    ++dropped_;
+  }
+}
+
+void ActivityLog::add(const GpuActivity& activity) noexcept {
+  const std::lock_guard lock(mutex_);
+  keep(content_.activities, activity);
+  stream(stream_.activities, activity);
+}
+
+void ActivityLog::add(const MemoryRecord& record) noexcept {
+  const std::lock_guard lock(mutex_);
+  keep(content_.memory, record);
+  stream(stream_.memory, record);
+}
+
+void ActivityLog::add(const ScopeInstance& scope) noexcept {
+  const std::lock_guard lock(mutex_);
+  keep(content_.scopes, scope);
+}
+
+void ActivityLog::add_gpu_operation(OperationId operation) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    gpu_operations_.insert(operation);
+  } catch (...) {
+    ++dropped_;
+  }
+}
+
+std::uint64_t ActivityLog::dropped() const {
+  const std::lock_guard lock(mutex_);
+  return dropped_;
+}
+
+ActivityLog::Content ActivityLog::content() const {
+  const std::lock_guard lock(mutex_);
+  return content_;
+}
+
+bool ActivityLog::is_gpu_operation(OperationId operation) const {
+  const std::lock_guard lock(mutex_);
+  return gpu_operations_.contains(operation);
+}
+
+void ActivityLog::set_limit(std::size_t each) noexcept {
+  const std::lock_guard lock(mutex_);
+  limit_ = each;
+}
+
+void ActivityLog::clear() noexcept {
+  const std::lock_guard lock(mutex_);
+  content_ = {};
+  gpu_operations_.clear();
+  dropped_ = 0;
+}
+
+void ActivityLog::set_streaming(bool on) noexcept {
+  const std::lock_guard lock(mutex_);
+  streaming_ = on;
+  if (!on) stream_ = {};
+}
+
+ActivityLog::Content ActivityLog::take_stream() noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(stream_, {});
+}
+
+}  // namespace fathom::detail

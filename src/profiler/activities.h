@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "fathom/activity.h"
+#include "profiler/operations.h"
+
+namespace fathom::detail {
+
+// A scope that GPU work refers to, once it has ended. Those around it are such scopes too.
+struct ScopeInstance {
+  std::uint64_t instance = 0;
+  std::uint64_t parent = 0;  // instance around it; 0 for none
+  OperationId operation = 0;
+  std::int64_t tid = 0;
+  std::uint64_t start = 0;  // ticks
+  std::uint64_t end = 0;
+};
+
+// All that recorders have told. Bounded; any thread.
+class ActivityLog {
+ public:
+  struct Content {
+    std::vector<GpuActivity> activities;
+    std::vector<MemoryRecord> memory;
+    std::vector<ScopeInstance> scopes;
+  };
+
+  void add(const GpuActivity& activity) noexcept;
+  void add(const MemoryRecord& record) noexcept;
+  void add(const ScopeInstance& scope) noexcept;
+  void add_gpu_operation(OperationId operation) noexcept;  // a scope said that it is for the GPU
+
+  std::uint64_t next_instance() noexcept { return instances_.fetch_add(1) + 1; }
+  std::uint64_t dropped() const;
+  Content content() const;
+  bool is_gpu_operation(OperationId operation) const;
+
+  void set_limit(std::size_t each) noexcept;
+  void clear() noexcept;
+
+  // For the run file: what came since it was last asked, while anybody asks.
+  void set_streaming(bool on) noexcept;
+  Content take_stream() noexcept;
+
+  void lock_for_fork() noexcept { mutex_.lock(); }
+  void unlock_after_fork() noexcept { mutex_.unlock(); }
+
+ private:
+  template <typename T>
+  void keep(std::vector<T>& kept, const T& record) noexcept;
+  template <typename T>
+  void stream(std::vector<T>& stream, const T& record) noexcept;
+
+  mutable std::mutex mutex_;
+  Content content_;
+  Content stream_;
+  std::unordered_set<OperationId> gpu_operations_;
+  bool streaming_ = false;
+  std::size_t limit_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::atomic<std::uint64_t> instances_ = 0;
+};
+
+}  // namespace fathom::detail

@@ -1,0 +1,115 @@
+#include "profiler/attribution.h"
+
+#include <algorithm>
+
+namespace fathom::detail {
+
+Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& clock,
+                         std::optional<std::int32_t> device)
+    : measured_(!content.activities.empty() || !content.memory.empty()),
+      scopes_(content.scopes),
+      clock_(clock) {
+  for (const ScopeInstance& scope : scopes_) parents_[scope.instance] = scope.parent;
+  for (const GpuActivity& activity : content.activities) {
+    const base::Interval time{activity.start_ns, activity.end_ns};
+    switch (activity.kind) {
+      case ActivityKind::api_call:
+      case ActivityKind::sync:
+        if (activity.thread) calls_[*activity.thread].push_back(time);
+        break;
+      case ActivityKind::kernel:
+      case ActivityKind::fill:
+        if (device && activity.device != *device) break;
+        for_scope_and_those_around(activity.scope.instance,
+                                   [&](Work& work) { work.kernels.push_back(time); });
+        break;
+      case ActivityKind::copy:
+        if (device && activity.device != *device) break;
+        for_scope_and_those_around(activity.scope.instance, [&](Work& work) {
+          work.copies.push_back(time);
+          work.copied_bytes += activity.bytes.value_or(0);
+        });
+        break;
+    }
+  }
+  for (auto& [instance, work] : work_) {
+    work.kernels = base::normalize(std::move(work.kernels));
+    work.copies = base::normalize(std::move(work.copies));
+  }
+  for (auto& [thread, calls] : calls_) calls = base::normalize(std::move(calls));
+
+  std::vector<MemoryRecord> records;
+  for (const MemoryRecord& record : content.memory) {
+    if (device && record.device != *device) continue;
+    records.push_back(record);
+    if (record.bytes <= 0) continue;
+    for_scope_and_those_around(record.scope.instance,
+                               [&](Work& work) { work.allocated_bytes += record.bytes; });
+  }
+  std::stable_sort(
+      records.begin(), records.end(),
+      [](const MemoryRecord& a, const MemoryRecord& b) { return a.time_ns < b.time_ns; });
+  std::int64_t in_use = 0;
+  for (const MemoryRecord& record : records) {
+    memory_.push_back({record.time_ns, in_use += record.bytes});
+  }
+}
+
+template <typename F>
+void Attribution::for_scope_and_those_around(std::uint64_t instance, F&& visit) {
+  while (instance != 0) {
+    visit(work_[instance]);
+    const auto parent = parents_.find(instance);
+    instance = parent != parents_.end() ? parent->second : 0;
+  }
+}
+
+std::int64_t Attribution::peak_within(base::Interval wall) const {
+  // What was in use when it began, and every level until it ended.
+  auto at = std::partition_point(memory_.begin(), memory_.end(), [&](const MemoryLevel& level) {
+    return level.time_ns <= wall.begin;
+  });
+  std::int64_t peak = at != memory_.begin() ? std::prev(at)->bytes : 0;
+  for (; at != memory_.end() && at->time_ns < wall.end; ++at) peak = std::max(peak, at->bytes);
+  return peak;
+}
+
+GpuFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
+                                base::Interval wall) const {
+  static const Work no_work;
+  const auto found = work_.find(instance);
+  const Work& work = found != work_.end() ? found->second : no_work;
+  const auto calls = calls_.find(tid);
+  GpuFigures figures;
+  figures.parts =
+      partition_time(wall, work.kernels, work.copies,
+                     calls != calls_.end() ? std::span<const base::Interval>(calls->second)
+                                           : std::span<const base::Interval>());
+  figures.copied_bytes = work.copied_bytes;
+  if (!memory_.empty()) {
+    figures.allocated_bytes = work.allocated_bytes;
+    figures.peak_bytes = peak_within(wall);
+  }
+  return figures;
+}
+
+std::unordered_map<OperationId, GpuTotals> Attribution::totals() const {
+  std::unordered_map<OperationId, GpuTotals> all;
+  for (const ScopeInstance& scope : scopes_) {
+    const GpuFigures of_scope =
+        figures(scope.instance, scope.tid, {clock_.ns(scope.start), clock_.ns(scope.end)});
+    GpuTotals& totals = all[scope.operation];
+    ++totals.scopes;
+    totals.parts.gpu += of_scope.parts.gpu;
+    totals.parts.transfer += of_scope.parts.transfer;
+    totals.parts.overhead += of_scope.parts.overhead;
+    totals.parts.cpu += of_scope.parts.cpu;
+    if (of_scope.allocated_bytes) {
+      totals.allocated_bytes = totals.allocated_bytes.value_or(0) + *of_scope.allocated_bytes;
+      totals.peak_bytes = std::max(totals.peak_bytes.value_or(0), *of_scope.peak_bytes);
+    }
+  }
+  return all;
+}
+
+}  // namespace fathom::detail

@@ -1,0 +1,64 @@
+#include "profiler/partition.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace fathom::detail {
+namespace {
+
+using base::Interval;
+
+bool holds(const std::vector<Interval>& intervals, std::int64_t instant) {
+  for (const Interval& each : intervals) {
+    if (each.begin <= instant && instant < each.end) return true;
+  }
+  return false;
+}
+
+// The definition, nanosecond by nanosecond.
+TimeParts count_instants(Interval wall, const std::vector<Interval>& kernels,
+                         const std::vector<Interval>& copies, const std::vector<Interval>& calls) {
+  TimeParts parts;
+  for (std::int64_t instant = wall.begin; instant < wall.end; ++instant) {
+    if (holds(kernels, instant)) {
+      ++parts.gpu;
+    } else if (holds(copies, instant)) {
+      ++parts.transfer;
+    } else if (holds(calls, instant)) {
+      ++parts.overhead;
+    } else {
+      ++parts.cpu;
+    }
+  }
+  return parts;
+}
+
+std::vector<Interval> random_activity(std::mt19937& random) {
+  std::vector<Interval> intervals(std::uniform_int_distribution<std::size_t>(0, 12)(random));
+  for (Interval& each : intervals) {
+    each.begin = std::uniform_int_distribution<std::int64_t>(-30, 230)(random);
+    each.end = each.begin + std::uniform_int_distribution<std::int64_t>(0, 60)(random);
+  }
+  return intervals;
+}
+
+TEST(Partition, AgreesWithCountingEveryNanosecond) {
+  std::mt19937 random(20261115);
+  for (int round = 0; round < 5000; ++round) {
+    Interval wall;
+    wall.begin = std::uniform_int_distribution<std::int64_t>(0, 100)(random);
+    wall.end = wall.begin + std::uniform_int_distribution<std::int64_t>(0, 100)(random);
+    const auto kernels = random_activity(random);
+    const auto copies = random_activity(random);
+    const auto calls = random_activity(random);
+    const TimeParts parts = partition_time(wall, base::normalize(kernels), base::normalize(copies),
+                                           base::normalize(calls));
+    ASSERT_EQ(parts, count_instants(wall, kernels, copies, calls));
+    ASSERT_EQ(parts.gpu + parts.transfer + parts.overhead + parts.cpu, wall.length());
+  }
+}
+
+}  // namespace
+}  // namespace fathom::detail
