@@ -6,6 +6,7 @@ namespace fathom::detail {
 namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
+constexpr std::size_t kWakeEvery = 8192;
 
 }  // namespace
 
@@ -27,19 +28,33 @@ void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
   try {
     if (!streaming_) return;
     if (stream.size() >= kMostStreamed) {
-      ++dropped_;
+      ++unwritten_;
     } else {
       stream.push_back(record);
     }
   } catch (...) {
-    ++dropped_;
+    ++unwritten_;
   }
 }
 
-void ActivityLog::add(const GpuActivity& activity) noexcept {
+// What no scope has launched counts for none, so only the run file wants it.
+bool ActivityLog::add(const GpuActivity& activity) noexcept {
   const std::lock_guard lock(mutex_);
-  keep(content_.activities, activity);
+  content_.told = true;
+  if (activity.scope) keep(content_.activities, activity);
   stream(stream_.activities, activity);
+  return stream_.activities.size() % kWakeEvery == kWakeEvery - 1;
+}
+
+void ActivityLog::add(const GpuDevice& device) noexcept {
+  const std::lock_guard lock(mutex_);
+  keep(content_.devices, device);
+  stream(stream_.devices, device);
+}
+
+void ActivityLog::count_lost(std::uint64_t count) noexcept {
+  const std::lock_guard lock(mutex_);
+  unwritten_ += count;
 }
 
 void ActivityLog::add(const MemoryRecord& record) noexcept {
@@ -64,7 +79,12 @@ void ActivityLog::add_gpu_operation(OperationId operation) noexcept {
 
 std::uint64_t ActivityLog::dropped() const {
   const std::lock_guard lock(mutex_);
-  return dropped_;
+  return dropped_ + unwritten_;
+}
+
+std::uint64_t ActivityLog::unwritten() const {
+  const std::lock_guard lock(mutex_);
+  return unwritten_;
 }
 
 ActivityLog::Content ActivityLog::content() const {
@@ -87,6 +107,7 @@ void ActivityLog::clear() noexcept {
   content_ = {};
   gpu_operations_.clear();
   dropped_ = 0;
+  unwritten_ = 0;
 }
 
 void ActivityLog::set_streaming(bool on) noexcept {
@@ -95,9 +116,13 @@ void ActivityLog::set_streaming(bool on) noexcept {
   if (!on) stream_ = {};
 }
 
-ActivityLog::Content ActivityLog::take_stream() noexcept {
+void ActivityLog::take_stream(Content& into) noexcept {
+  into.activities.clear();
+  into.memory.clear();
+  into.scopes.clear();
+  into.devices.clear();
   const std::lock_guard lock(mutex_);
-  return std::exchange(stream_, {});
+  std::swap(stream_, into);
 }
 
 }  // namespace fathom::detail

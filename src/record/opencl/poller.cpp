@@ -63,7 +63,6 @@ void at_exit() {
     drain_all();
     poller->busy.unlock();
   }
-  flush();
 }
 
 void before_fork() {

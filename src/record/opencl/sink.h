@@ -14,8 +14,6 @@ void device_found(std::int32_t index, const char* name) noexcept;
 // The innermost library scope of the calling thread; 0 where none is open.
 std::uint64_t open_scope() noexcept;
 
-// Before the process ends: what has been handed over gets to the file.
-void flush() noexcept;
 
 // What could not be recorded, and why.
 enum class Loss : std::uint8_t {

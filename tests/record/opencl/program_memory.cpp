@@ -81,7 +81,7 @@ void images() {
       clCreateImage(cl.context, CL_MEM_READ_WRITE, &format, &description, nullptr, &status);
   CHECK_CL(status);
   constexpr std::size_t kImageBytes = 64 * 32 * 16;
-  cl_mem const buffer = cl.buffer(kImageBytes);
+  cl_mem const buffer = cl.buffer(2 * kImageBytes);
   std::vector<float> host(kImageBytes / sizeof(float), 0.5F);
   const std::array<std::size_t, 3> origin = {0, 0, 0};
   const std::array<std::size_t, 3> region = {64, 32, 1};
@@ -118,8 +118,8 @@ void images() {
   truth("map", "UnmapMemObject", 1);
   truth("allocation", "clCreateImage", 2, kImageBytes);
   truth("free", "clCreateImage", 2, kImageBytes);
-  truth("allocation", "clCreateBuffer", 1, kImageBytes);
-  truth("free", "clCreateBuffer", 1, kImageBytes);
+  truth("allocation", "clCreateBuffer", 1, 2 * kImageBytes);
+  truth("free", "clCreateBuffer", 1, 2 * kImageBytes);
 }
 
 void svm() {

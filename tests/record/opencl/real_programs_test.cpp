@@ -12,14 +12,21 @@ namespace {
 
 using trace::SpanKind;
 
-// Skips the test where the program is not installed.
-#define NEED_PROGRAM(path) \
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << (path) << " is not installed"
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
 
-trace::Trace the_run(const Recorded& recorded) {
+// Skips the test where the program is not installed.
+#define NEED_PROGRAM(path)                                                           \
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << (path) << " is not installed"; \
+  if (kSanitized) GTEST_SKIP() << "a layer built for a sanitizer needs a program that is, too"
+
+trace::Trace the_run(Recorded&& recorded) {
   EXPECT_EQ(recorded.ran.status, 0) << recorded.ran.err;
   EXPECT_EQ(recorded.runs.size(), 1U);
-  return recorded.runs.empty() ? trace::Trace() : recorded.runs[0];
+  return recorded.runs.empty() ? trace::Trace() : std::move(recorded.runs[0]);
 }
 
 TEST(RealPrograms, ClpeakKernelLatency) {
@@ -53,9 +60,9 @@ TEST(RealPrograms, PyopenclScript) {
   NEED_PROGRAM("/usr/lib/python3/dist-packages/pyopencl");
   const std::string script = FATHOM_SOURCE_DIR "/tests/record/opencl/script.py";
   const Ran alone = fathom::record::run({"/usr/bin/python3", script});
-  const Recorded recorded = run_recorded({"/usr/bin/python3", script});
+  Recorded recorded = run_recorded({"/usr/bin/python3", script});
   EXPECT_EQ(recorded.ran.out, alone.out);
-  const trace::Trace run = the_run(recorded);
+  const trace::Trace run = the_run(std::move(recorded));
   EXPECT_EQ(items_of(run, SpanKind::kernel, "twice").size(), 7U);
   EXPECT_EQ(items_of(run, SpanKind::copy, "ReadBuffer").size(), 1U);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +53,8 @@ std::vector<std::string> environment_with(const Variables& variables) {
     if (!text.starts_with("OPENCL_LAYERS=") && !text.starts_with("FATHOM_")) lines.push_back(text);
   }
   lines.push_back("POCL_CACHE_DIR=" FATHOM_BINARY_DIR "/pocl-cache");
+  lines.push_back("TSAN_OPTIONS=ignore_noninstrumented_modules=1 suppressions=" FATHOM_SOURCE_DIR
+                  "/tests/record/opencl/tsan.supp");
   for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
   return lines;
 }
