@@ -110,9 +110,19 @@ void ActivityLog::clear() noexcept {
   unwritten_ = 0;
 }
 
+// For twice what the writer is woken for: so much comes before it has woken up.
+void ActivityLog::make_room(Content& stream) noexcept {
+  try {
+    stream.activities.reserve(2 * kWakeEvery);
+  } catch (...) {
+    // It will grow, or what comes is counted as lost.
+  }
+}
+
 void ActivityLog::set_streaming(bool on) noexcept {
   const std::lock_guard lock(mutex_);
   streaming_ = on;
+  if (on) make_room(stream_);
   if (!on) stream_ = {};
 }
 

@@ -52,6 +52,7 @@ class ActivityLog {
 
   // For the run file: what came since it was last asked, while anybody asks.
   void set_streaming(bool on) noexcept;
+  static void make_room(Content& stream) noexcept;
   void take_stream(Content& into) noexcept;  // what was in it is thrown away, its room used again
 
   void lock_for_fork() noexcept { mutex_.lock(); }

@@ -14,7 +14,6 @@ void device_found(std::int32_t index, const char* name) noexcept;
 // The innermost library scope of the calling thread; 0 where none is open.
 std::uint64_t open_scope() noexcept;
 
-
 // What could not be recorded, and why.
 enum class Loss : std::uint8_t {
   no_memory,        // for our own bookkeeping
