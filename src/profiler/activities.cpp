@@ -6,7 +6,9 @@ namespace fathom::detail {
 namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
-constexpr std::size_t kWakeEvery = 8192;
+constexpr std::size_t kBatch = 8192;            // the writer is woken for each
+constexpr std::size_t kMostBatches = kMostStreamed / kBatch;
+constexpr std::size_t kSpareBatches = 4;
 
 }  // namespace
 
@@ -42,8 +44,36 @@ bool ActivityLog::add(const GpuActivity& activity) noexcept {
   const std::lock_guard lock(mutex_);
   content_.told = true;
   if (activity.scope) keep(content_.activities, activity);
-  stream(stream_.activities, activity);
-  return stream_.activities.size() % kWakeEvery == kWakeEvery - 1;
+  return stream(activity);
+}
+
+ActivityLog::Batch ActivityLog::new_batch() {
+  Batch batch;
+  if (!spare_.empty()) {
+    batch = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  batch.reserve(kBatch);
+  return batch;
+}
+
+bool ActivityLog::stream(const GpuActivity& activity) noexcept {
+  if (!streaming_) return false;
+  try {
+    std::vector<Batch>& batches = stream_.activities;
+    if (batches.empty() || batches.back().size() == kBatch) {
+      if (batches.size() == kMostBatches) {
+        ++unwritten_;
+        return false;
+      }
+      batches.push_back(new_batch());
+    }
+    batches.back().push_back(activity);
+    return batches.back().size() == kBatch;
+  } catch (...) {
+    ++unwritten_;
+    return false;
+  }
 }
 
 void ActivityLog::add(const GpuDevice& device) noexcept {
@@ -110,29 +140,26 @@ void ActivityLog::clear() noexcept {
   unwritten_ = 0;
 }
 
-// For twice what the writer is woken for: so much comes before it has woken up.
-void ActivityLog::make_room(Content& stream) noexcept {
-  try {
-    stream.activities.reserve(2 * kWakeEvery);
-  } catch (...) {
-    // It will grow, or what comes is counted as lost.
-  }
-}
-
 void ActivityLog::set_streaming(bool on) noexcept {
   const std::lock_guard lock(mutex_);
   streaming_ = on;
-  if (on) make_room(stream_);
   if (!on) stream_ = {};
 }
 
-void ActivityLog::take_stream(Content& into) noexcept {
-  into.activities.clear();
-  into.memory.clear();
-  into.scopes.clear();
-  into.devices.clear();
+void ActivityLog::take_stream(Stream& into) noexcept {
+  std::vector<Batch> written = std::move(into.activities);
+  into = {};
+  for (Batch& batch : written) batch.clear();
   const std::lock_guard lock(mutex_);
   std::swap(stream_, into);
+  while (!written.empty() && spare_.size() < kSpareBatches) {
+    try {
+      spare_.push_back(std::move(written.back()));
+    } catch (...) {
+      return;
+    }
+    written.pop_back();
+  }
 }
 
 }  // namespace fathom::detail

@@ -50,10 +50,16 @@ class ActivityLog {
   void set_limit(std::size_t each) noexcept;
   void clear() noexcept;
 
-  // For the run file: what came since it was last asked, while anybody asks.
+  // For the run file: what came since it was last asked, while anybody asks. Batches do not grow
+  // past the room they were made with, and are used again.
+  using Batch = std::vector<GpuActivity>;
+  struct Stream {
+    std::vector<Batch> activities;
+    std::vector<MemoryRecord> memory;
+    std::vector<GpuDevice> devices;
+  };
   void set_streaming(bool on) noexcept;
-  static void make_room(Content& stream) noexcept;
-  void take_stream(Content& into) noexcept;  // what was in it is thrown away, its room used again
+  void take_stream(Stream& into) noexcept;  // what was in it is thrown away
 
   void lock_for_fork() noexcept { mutex_.lock(); }
   void unlock_after_fork() noexcept { mutex_.unlock(); }
@@ -63,10 +69,13 @@ class ActivityLog {
   void keep(std::vector<T>& kept, const T& record) noexcept;
   template <typename T>
   void stream(std::vector<T>& stream, const T& record) noexcept;
+  bool stream(const GpuActivity& activity) noexcept;
+  Batch new_batch();
 
   mutable std::mutex mutex_;
   Content content_;
-  Content stream_;
+  Stream stream_;
+  std::vector<Batch> spare_;
   std::unordered_set<OperationId> gpu_operations_;
   bool streaming_ = false;
   std::size_t limit_ = 0;

@@ -353,12 +353,14 @@ void ActivityWriter::write(const GpuDevice& device) {
       kMostBytes + kMostText);
 }
 
-void ActivityWriter::write(const ActivityLog::Content& content) {
-  if (content.activities.empty() && content.memory.empty() && content.devices.empty()) return;
+void ActivityWriter::write(const ActivityLog::Stream& stream) {
+  if (stream.activities.empty() && stream.memory.empty() && stream.devices.empty()) return;
   if (!started_) start();
-  for (const GpuDevice& device : content.devices) write(device);
-  for (const GpuActivity& activity : content.activities) write(activity);
-  for (const MemoryRecord& record : content.memory) write(record);
+  for (const GpuDevice& device : stream.devices) write(device);
+  for (const ActivityLog::Batch& batch : stream.activities) {
+    for (const GpuActivity& activity : batch) write(activity);
+  }
+  for (const MemoryRecord& record : stream.memory) write(record);
 }
 
 }  // namespace fathom::detail

@@ -20,7 +20,7 @@ class ActivityWriter {
  public:
   ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track);
 
-  void write(const ActivityLog::Content& content);
+  void write(const ActivityLog::Stream& stream);
 
  private:
   // Slices of one track nest, and activities may overlap: such go to further lanes.

@@ -85,7 +85,6 @@ Recording::Recording(Core& core, const std::string& path)
   core_.signal.stopping = false;
   writer_ = start_quiet_thread([this] { run(); });
   pthread_setname_np(writer_.native_handle(), "fathom");
-  ActivityLog::make_room(activity_stream_);
   core_.activities.set_streaming(true);
   core_.set_recording(true);
 }
