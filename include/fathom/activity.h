@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <string>
+
+#include "fathom/name.h"
 
 namespace fathom {
 
@@ -13,6 +15,7 @@ enum class ActivityKind : std::uint8_t {
   fill,      // memory set by a GPU
   api_call,  // the thread was inside the GPU runtime
   sync,      // the thread waited inside the GPU runtime
+  other,     // on a queue, but no work: maps, markers, barriers, commands that failed
 };
 
 enum class CopyDirection : std::uint8_t {
@@ -30,12 +33,20 @@ struct ScopeRef {
   bool operator==(const ScopeRef&) const = default;
 };
 
+// How many work items a kernel has, and how they are grouped.
+struct LaunchSize {
+  std::uint8_t dimensions = 0;  // 0: not known
+  std::array<std::uint64_t, 3> global = {};
+  std::array<std::uint64_t, 3> local = {};  // 0 where the driver chose
+  bool operator==(const LaunchSize&) const = default;
+};
+
 // Times are nanoseconds of CLOCK_MONOTONIC_RAW (fathom::now_ns), [start_ns, end_ns).
 struct GpuActivity {
   ActivityKind kind = ActivityKind::kernel;
   CopyDirection direction = CopyDirection::unknown;
-  std::string name;
-  std::string backend;                      // "opencl", "cuda"
+  Name name;
+  Name backend;                             // "opencl", "cuda"
   std::int32_t device = 0;                  // of kernel, copy and fill
   std::optional<std::int64_t> queue;        // queue or stream; kernel, copy and fill have one
   std::optional<std::int64_t> thread;       // of api_call and sync: the thread that made it
@@ -44,6 +55,16 @@ struct GpuActivity {
   ScopeRef scope;                           // Profiler::innermost_scope() at launch
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::optional<std::int64_t> queued_ns;  // when the program asked for it
+  std::optional<std::int64_t> submit_ns;  // when it was handed to the device
+  std::int32_t status = 0;                // the runtime's error code, or 0
+  LaunchSize size;                        // of a kernel
+};
+
+// A GPU that a recorder will refer to by its number.
+struct GpuDevice {
+  std::int32_t device = 0;
+  Name name;
 };
 
 // An allocation (bytes > 0) or a free (bytes < 0) of device memory.
@@ -53,6 +74,7 @@ struct MemoryRecord {
   std::int32_t device = 0;
   std::optional<std::uint64_t> address;
   ScopeRef scope;
+  Name name = {};  // of the call that allocated it
 };
 
 }  // namespace fathom

@@ -112,6 +112,8 @@ class FATHOM_API Profiler {
   ScopeRef innermost_scope() noexcept;  // of the calling thread
   void record(const GpuActivity& activity) noexcept;
   void record(const MemoryRecord& record) noexcept;
+  void record(const GpuDevice& device) noexcept;
+  void count_lost_activities(std::uint64_t count) noexcept;  // that the recorder had to leave out
 
  private:
   friend FATHOM_API Profiler& profiler() noexcept;

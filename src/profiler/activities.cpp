@@ -6,6 +6,9 @@ namespace fathom::detail {
 namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
+constexpr std::size_t kBatch = 8192;            // the writer is woken for each
+constexpr std::size_t kMostBatches = kMostStreamed / kBatch;
+constexpr std::size_t kSpareBatches = 4;
 
 }  // namespace
 
@@ -27,19 +30,61 @@ void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
   try {
     if (!streaming_) return;
     if (stream.size() >= kMostStreamed) {
-      ++dropped_;
+      ++unwritten_;
     } else {
       stream.push_back(record);
     }
   } catch (...) {
-    ++dropped_;
+    ++unwritten_;
   }
 }
 
-void ActivityLog::add(const GpuActivity& activity) noexcept {
+// What no scope has launched counts for none, so only the run file wants it.
+bool ActivityLog::add(const GpuActivity& activity) noexcept {
   const std::lock_guard lock(mutex_);
-  keep(content_.activities, activity);
-  stream(stream_.activities, activity);
+  content_.told = true;
+  if (activity.scope) keep(content_.activities, activity);
+  return stream(activity);
+}
+
+ActivityLog::Batch ActivityLog::new_batch() {
+  Batch batch;
+  if (!spare_.empty()) {
+    batch = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  batch.reserve(kBatch);
+  return batch;
+}
+
+bool ActivityLog::stream(const GpuActivity& activity) noexcept {
+  if (!streaming_) return false;
+  try {
+    std::vector<Batch>& batches = stream_.activities;
+    if (batches.empty() || batches.back().size() == kBatch) {
+      if (batches.size() == kMostBatches) {
+        ++unwritten_;
+        return false;
+      }
+      batches.push_back(new_batch());
+    }
+    batches.back().push_back(activity);
+    return batches.back().size() == kBatch;
+  } catch (...) {
+    ++unwritten_;
+    return false;
+  }
+}
+
+void ActivityLog::add(const GpuDevice& device) noexcept {
+  const std::lock_guard lock(mutex_);
+  keep(content_.devices, device);
+  stream(stream_.devices, device);
+}
+
+void ActivityLog::count_lost(std::uint64_t count) noexcept {
+  const std::lock_guard lock(mutex_);
+  unwritten_ += count;
 }
 
 void ActivityLog::add(const MemoryRecord& record) noexcept {
@@ -64,7 +109,12 @@ void ActivityLog::add_gpu_operation(OperationId operation) noexcept {
 
 std::uint64_t ActivityLog::dropped() const {
   const std::lock_guard lock(mutex_);
-  return dropped_;
+  return dropped_ + unwritten_;
+}
+
+std::uint64_t ActivityLog::unwritten() const {
+  const std::lock_guard lock(mutex_);
+  return unwritten_;
 }
 
 ActivityLog::Content ActivityLog::content() const {
@@ -87,6 +137,7 @@ void ActivityLog::clear() noexcept {
   content_ = {};
   gpu_operations_.clear();
   dropped_ = 0;
+  unwritten_ = 0;
 }
 
 void ActivityLog::set_streaming(bool on) noexcept {
@@ -95,9 +146,20 @@ void ActivityLog::set_streaming(bool on) noexcept {
   if (!on) stream_ = {};
 }
 
-ActivityLog::Content ActivityLog::take_stream() noexcept {
+void ActivityLog::take_stream(Stream& into) noexcept {
+  std::vector<Batch> written = std::move(into.activities);
+  into = {};
+  for (Batch& batch : written) batch.clear();
   const std::lock_guard lock(mutex_);
-  return std::exchange(stream_, {});
+  std::swap(stream_, into);
+  while (!written.empty() && spare_.size() < kSpareBatches) {
+    try {
+      spare_.push_back(std::move(written.back()));
+    } catch (...) {
+      return;
+    }
+    written.pop_back();
+  }
 }
 
 }  // namespace fathom::detail

@@ -26,27 +26,40 @@ struct ScopeInstance {
 class ActivityLog {
  public:
   struct Content {
+    bool told = false;  // anything at all
     std::vector<GpuActivity> activities;
     std::vector<MemoryRecord> memory;
     std::vector<ScopeInstance> scopes;
+    std::vector<GpuDevice> devices;
   };
 
-  void add(const GpuActivity& activity) noexcept;
+  // True when the run file should be written soon.
+  bool add(const GpuActivity& activity) noexcept;
   void add(const MemoryRecord& record) noexcept;
+  void add(const GpuDevice& device) noexcept;
+  void count_lost(std::uint64_t count) noexcept;
   void add(const ScopeInstance& scope) noexcept;
   void add_gpu_operation(OperationId operation) noexcept;  // a scope said that it is for the GPU
 
   std::uint64_t next_instance() noexcept { return instances_.fetch_add(1) + 1; }
   std::uint64_t dropped() const;
+  std::uint64_t unwritten() const;  // of those, what a run file lacks
   Content content() const;
   bool is_gpu_operation(OperationId operation) const;
 
   void set_limit(std::size_t each) noexcept;
   void clear() noexcept;
 
-  // For the run file: what came since it was last asked, while anybody asks.
+  // For the run file: what came since it was last asked, while anybody asks. Batches do not grow
+  // past the room they were made with, and are used again.
+  using Batch = std::vector<GpuActivity>;
+  struct Stream {
+    std::vector<Batch> activities;
+    std::vector<MemoryRecord> memory;
+    std::vector<GpuDevice> devices;
+  };
   void set_streaming(bool on) noexcept;
-  Content take_stream() noexcept;
+  void take_stream(Stream& into) noexcept;  // what was in it is thrown away
 
   void lock_for_fork() noexcept { mutex_.lock(); }
   void unlock_after_fork() noexcept { mutex_.unlock(); }
@@ -56,14 +69,18 @@ class ActivityLog {
   void keep(std::vector<T>& kept, const T& record) noexcept;
   template <typename T>
   void stream(std::vector<T>& stream, const T& record) noexcept;
+  bool stream(const GpuActivity& activity) noexcept;
+  Batch new_batch();
 
   mutable std::mutex mutex_;
   Content content_;
-  Content stream_;
+  Stream stream_;
+  std::vector<Batch> spare_;
   std::unordered_set<OperationId> gpu_operations_;
   bool streaming_ = false;
   std::size_t limit_ = 0;
   std::uint64_t dropped_ = 0;
+  std::uint64_t unwritten_ = 0;
   std::atomic<std::uint64_t> instances_ = 0;
 };
 

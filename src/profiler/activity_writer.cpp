@@ -1,165 +1,366 @@
 #include "profiler/activity_writer.h"
 
-#include <algorithm>
-#include <protozero/pbf_writer.hpp>
-#include <string_view>
+#include <unistd.h>
 
-#include "profiler/packets.h"
+#include <algorithm>
+
+#include "base/perfetto.h"
 
 namespace fathom::detail {
 namespace {
 
 namespace pf = base::perfetto;
-using protozero::pbf_writer;
 
-// As src/trace/kind.h calls them.
-std::string_view category(ActivityKind kind) {
+constexpr std::size_t kMostBytes = 1024;  // of a packet without texts of the program's
+constexpr std::size_t kMostText = 4096;   // of a name; longer ones are cut
+constexpr std::size_t kMostTexts = 4096;  // values of annotations that are remembered
+
+// Numbers of the texts that every sequence knows from its first packet.
+enum Category : std::uint8_t { kKernel = 1, kCopy, kFill, kCall, kSync, kOther, kCategories };
+constexpr std::array<std::string_view, kCategories> kCategoryNames = {
+    "", "kernel", "copy", "fill", "runtime_call", "sync", "other"};
+
+enum Annotation : std::uint8_t {
+  kBytes = 1,
+  kScope,
+  kDevice,
+  kStream,
+  kBackend,
+  kDirection,
+  kQueueWait,
+  kSubmitWait,
+  kGlobal,
+  kLocal,
+  kError,
+  kMemoryBytes,
+  kAddress,
+  kDeviceId,
+  kDeviceType,
+  kBy,
+  kAnnotations
+};
+constexpr std::array<std::string_view, kAnnotations> kAnnotationNames = {
+    "",          "bytes",         "scope",          "device",      "stream", "backend",
+    "direction", "queue_wait_ns", "submit_wait_ns", "global",      "local",  "error",
+    "Bytes",     "Addr",          "Device Id",      "Device Type", "by"};
+
+constexpr std::array<std::string_view, 5> kDirections = {"", "host to device", "device to host",
+                                                         "device to device", "peer to peer"};
+
+constexpr std::uint64_t kMemoryName = UINT32_MAX;  // past every Name
+
+Category category_of(ActivityKind kind) {
   switch (kind) {
     case ActivityKind::kernel:
-      return "kernel";
+      return kKernel;
     case ActivityKind::copy:
-      return "copy";
+      return kCopy;
     case ActivityKind::fill:
-      return "fill";
+      return kFill;
     case ActivityKind::api_call:
-      return "runtime_call";
+      return kCall;
     case ActivityKind::sync:
-      return "sync";
-  }
-  return "other";
-}
-
-std::string_view name_of(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::host_to_device:
-      return "host to device";
-    case CopyDirection::device_to_host:
-      return "device to host";
-    case CopyDirection::device_to_device:
-      return "device to device";
-    case CopyDirection::peer_to_peer:
-      return "peer to peer";
-    case CopyDirection::unknown:
+      return kSync;
+    case ActivityKind::other:
       break;
   }
-  return {};
+  return kOther;
 }
 
-bool on_thread(ActivityKind kind) {
-  return kind == ActivityKind::api_call || kind == ActivityKind::sync;
+bool on_thread(const GpuActivity& activity) {
+  return activity.kind == ActivityKind::api_call || activity.kind == ActivityKind::sync;
 }
 
-std::string track_name(const GpuActivity& activity) {
-  if (on_thread(activity.kind)) {
-    return "GPU calls of thread " +
-           (activity.thread ? std::to_string(*activity.thread) : std::string("?"));
+std::uint64_t key_of(const GpuActivity& activity) {
+  if (on_thread(activity)) {
+    return static_cast<std::uint64_t>(activity.thread.value_or(0)) << 1 | 1;
   }
-  std::string name = "GPU " + std::to_string(activity.device);
-  if (activity.queue) name += " queue " + std::to_string(*activity.queue);
-  return name;
+  const auto queue = static_cast<std::uint64_t>(activity.queue.value_or(-1) + 1);
+  return (queue * 0x10001 + static_cast<std::uint32_t>(activity.device)) << 1;
 }
 
-void add_number(pbf_writer& event, std::string_view name, std::int64_t value) {
-  pbf_writer annotation(event, pf::track_event::kDebugAnnotations);
-  annotation.add_string(pf::debug_annotation::kName, name.data(), name.size());
-  annotation.add_int64(pf::debug_annotation::kInt, value);
+void add_number(PacketBytes& event, Annotation name, std::uint64_t value) {
+  std::uint8_t* const annotation = event.begin(pf::track_event::kDebugAnnotations);
+  event.number(pf::debug_annotation::kNameIid, name);
+  event.number(pf::debug_annotation::kInt, value);
+  event.end(annotation);
 }
 
-void add_text(pbf_writer& event, std::string_view name, std::string_view value) {
-  if (value.empty()) return;
-  pbf_writer annotation(event, pf::track_event::kDebugAnnotations);
-  annotation.add_string(pf::debug_annotation::kName, name.data(), name.size());
-  annotation.add_string(pf::debug_annotation::kString, value.data(), value.size());
+void add_text(PacketBytes& event, Annotation name, std::uint64_t number) {
+  std::uint8_t* const annotation = event.begin(pf::track_event::kDebugAnnotations);
+  event.number(pf::debug_annotation::kNameIid, name);
+  event.number(pf::debug_annotation::kStringIid, number);
+  event.end(annotation);
 }
 
-void add_details(pbf_writer& event, const GpuActivity& activity) {
-  if (activity.correlation) add_number(event, "correlation", *activity.correlation);
-  if (activity.bytes) add_number(event, "bytes", static_cast<std::int64_t>(*activity.bytes));
-  if (activity.scope)
-    add_number(event, "scope", static_cast<std::int64_t>(activity.scope.instance));
-  if (!on_thread(activity.kind)) add_number(event, "device", activity.device);
-  if (activity.queue) add_number(event, "stream", *activity.queue);
-  add_text(event, "backend", activity.backend);
-  add_text(event, "direction", name_of(activity.direction));
+void add_interned(PacketBytes& data, std::uint32_t field, std::uint64_t number,
+                  std::string_view text) {
+  std::uint8_t* const entry = data.begin(field);
+  data.number(pf::interned::kIid, number);
+  data.text(pf::interned::kText, text.substr(0, kMostText));
+  data.end(entry);
 }
 
-// An event on the clock that activities are on; `fill(event)` adds to it.
+// One packet; `fill(bytes)` adds to it.
 template <typename Fill>
-void append_event(std::string& out, std::uint32_t sequence, std::uint64_t track,
-                  std::int64_t time_ns, pf::track_event::Type type, Fill&& fill) {
-  append_packet(out, [&](pbf_writer& packet) {
-    packet.add_uint32(pf::packet::kSequenceId, sequence);
-    packet.add_uint64(pf::packet::kTimestamp, static_cast<std::uint64_t>(time_ns));
-    packet.add_uint32(pf::packet::kTimestampClockId, pf::kMonotonicRaw);
-    pbf_writer event(packet, pf::packet::kTrackEvent);
-    event.add_uint32(pf::track_event::kType, type);
-    event.add_uint64(pf::track_event::kTrackUuid, track);
-    fill(event);
+void put_packet(RunFile& file, std::uint32_t sequence, std::uint32_t flags, Fill&& fill,
+                std::size_t most = kMostBytes) {
+  std::uint8_t* const begin = file.reserve(most);
+  PacketBytes bytes(begin);
+  std::uint8_t* const packet = bytes.begin(pf::trace::kPacket);
+  bytes.number(pf::packet::kSequenceId, sequence);
+  bytes.number(pf::packet::kSequenceFlags, flags);
+  fill(bytes);
+  bytes.end(packet);
+  file.advance(static_cast<std::size_t>(bytes.at() - begin));
+}
+
+template <typename Fill>
+void put_event(RunFile& file, std::uint32_t sequence, pf::track_event::Type type,
+               std::uint64_t track, std::int64_t time_ns, Fill&& fill) {
+  put_packet(file, sequence, pf::kNeedsState, [&](PacketBytes& bytes) {
+    bytes.number(pf::packet::kTimestamp, static_cast<std::uint64_t>(time_ns));
+    std::uint8_t* const event = bytes.begin(pf::packet::kTrackEvent);
+    bytes.number(pf::track_event::kType, type);
+    bytes.number(pf::track_event::kTrackUuid, track);
+    fill(bytes);
+    bytes.end(event);
   });
+}
+
+std::string size_text(const std::array<std::uint64_t, 3>& size, std::uint8_t dimensions) {
+  std::string text;
+  for (std::size_t i = 0; i < dimensions && i < size.size(); ++i) {
+    text += (i == 0 ? "" : "x") + std::to_string(size[i]);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::uint64_t ActivityWriter::new_track(const std::string& name, bool counter) {
-  const std::uint64_t track = process_track_ ^ (++tracks_ << 32);
-  std::string out;
-  append_packet(out, [&](pbf_writer& packet) {
-    packet.add_uint32(pf::packet::kSequenceId, sequence_);
-    if (tracks_ == 1) packet.add_uint32(pf::packet::kSequenceFlags, pf::kStateCleared);
-    pbf_writer descriptor(packet, pf::packet::kTrackDescriptor);
-    descriptor.add_uint64(pf::track_descriptor::kUuid, track);
-    descriptor.add_string(pf::track_descriptor::kName, name);
-    descriptor.add_uint64(pf::track_descriptor::kParentUuid, process_track_);
-    if (counter) {
-      pbf_writer kind(descriptor, pf::track_descriptor::kCounter);
-      kind.add_uint32(pf::counter::kUnit, pf::counter::kSizeBytes);
+ActivityWriter::ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track)
+    : file_(file), sequence_(sequence), process_track_(process_track), pid_(getpid()) {}
+
+void ActivityWriter::start() {
+  started_ = true;
+  put_packet(file_, sequence_, pf::kStateCleared, [&](PacketBytes& bytes) {
+    std::uint8_t* const defaults = bytes.begin(pf::packet::kDefaults);
+    bytes.number(pf::defaults::kTimestampClockId, pf::kMonotonicRaw);
+    bytes.end(defaults);
+    std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
+    for (std::uint64_t i = 1; i < kCategories; ++i) {
+      add_interned(bytes, pf::interned_data::kEventCategories, i, kCategoryNames[i]);
     }
+    for (std::uint64_t i = 1; i < kAnnotations; ++i) {
+      add_interned(bytes, pf::interned_data::kDebugAnnotationNames, i, kAnnotationNames[i]);
+    }
+    add_interned(bytes, pf::interned_data::kEventNames, kMemoryName, "[memory]");
+    bytes.end(data);
   });
-  file_.append(out);
-  return track;
+}
+
+std::uint64_t ActivityWriter::name_number(Name name) {
+  const std::uint64_t number = name.id() + std::uint64_t{1};
+  if (number >= names_.size()) names_.resize(number * 2);
+  if (!names_[number]) {
+    names_[number] = true;
+    const std::string text = name.text();
+    put_packet(
+        file_, sequence_, pf::kNeedsState,
+        [&](PacketBytes& bytes) {
+          std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
+          add_interned(bytes, pf::interned_data::kEventNames, number, text);
+          bytes.end(data);
+        },
+        kMostBytes + kMostText);
+  }
+  return number;
+}
+
+// 0 where there are too many to remember: then it is left out.
+std::uint64_t ActivityWriter::text_number(const std::string& text) {
+  if (text.empty()) return 0;
+  const auto known = texts_.find(text);
+  if (known != texts_.end()) return known->second;
+  if (texts_.size() >= kMostTexts) return 0;
+  const std::uint64_t number = texts_.emplace(text, texts_.size() + 1).first->second;
+  put_packet(
+      file_, sequence_, pf::kNeedsState,
+      [&](PacketBytes& bytes) {
+        std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
+        add_interned(bytes, pf::interned_data::kDebugAnnotationStrings, number, text);
+        bytes.end(data);
+      },
+      kMostBytes + kMostText);
+  return number;
+}
+
+std::uint64_t ActivityWriter::size_number(const LaunchSize& size, bool local) {
+  if (size != last_size_) {
+    last_size_ = size;
+    last_size_numbers_ = {
+        text_number(size_text(size.global, size.dimensions)),
+        size.local[0] == 0 ? 0 : text_number(size_text(size.local, size.dimensions))};
+  }
+  return last_size_numbers_[local ? 1 : 0];
+}
+
+std::uint64_t ActivityWriter::new_lane(const GpuActivity& activity, std::size_t lane) {
+  const std::uint64_t uuid = process_track_ ^ (++uuids_ << 32);
+  std::string name = on_thread(activity)
+                         ? "GPU calls of thread " + std::to_string(activity.thread.value_or(0))
+                         : "GPU " + std::to_string(activity.device) + " queue " +
+                               std::to_string(activity.queue.value_or(0));
+  if (lane != 0) name += " (overlapping " + std::to_string(lane) + ")";
+  put_packet(file_, sequence_, pf::kNeedsState, [&](PacketBytes& bytes) {
+    std::uint8_t* const descriptor = bytes.begin(pf::packet::kTrackDescriptor);
+    bytes.number(pf::track_descriptor::kUuid, uuid);
+    bytes.text(pf::track_descriptor::kName, name);
+    bytes.number(pf::track_descriptor::kParentUuid, process_track_);
+    std::uint8_t* const ours = bytes.begin(pf::track_descriptor::kFathomTrack);
+    bytes.number(pf::fathom_track::kKind, on_thread(activity) ? 0 : 1);
+    bytes.number(pf::fathom_track::kPid, static_cast<std::uint64_t>(pid_));
+    const std::int64_t tid =
+        on_thread(activity) ? activity.thread.value_or(0) : activity.queue.value_or(0);
+    bytes.number(pf::fathom_track::kTid, static_cast<std::uint64_t>(tid));
+    if (!on_thread(activity)) {
+      bytes.text(pf::fathom_track::kThreadName, name);
+      bytes.number(pf::fathom_track::kDevice, static_cast<std::uint64_t>(activity.device));
+      bytes.number(pf::fathom_track::kStream, static_cast<std::uint64_t>(tid));
+    }
+    bytes.end(ours);
+    bytes.end(descriptor);
+  });
+  return uuid;
 }
 
 std::uint64_t ActivityWriter::lane_for(const GpuActivity& activity) {
-  const std::string name = track_name(activity);
-  std::vector<Lane>& lanes = lanes_[name];
+  const std::uint64_t key = key_of(activity);
+  if (last_track_ == nullptr || key != last_key_) {
+    last_track_ = &tracks_[key];
+    last_key_ = key;
+  }
+  std::vector<Lane>& lanes = last_track_->lanes;
   auto lane = std::find_if(lanes.begin(), lanes.end(),
                            [&](const Lane& each) { return each.end_ns <= activity.start_ns; });
-  if (lane == lanes.end()) lane = lanes.insert(lane, {new_track(name, false), 0});
-  lane->end_ns = activity.end_ns;
-  return lane->track;
+  if (lane == lanes.end()) lane = lanes.insert(lane, {new_lane(activity, lanes.size()), 0});
+  lane->end_ns = std::max(activity.end_ns, activity.start_ns);
+  return lane->uuid;
+}
+
+void ActivityWriter::add_details(PacketBytes& event, const GpuActivity& activity) {
+  if (activity.correlation) {
+    event.number(pf::track_event::kCorrelationId,
+                 static_cast<std::uint64_t>(*activity.correlation));
+  }
+  if (activity.bytes) add_number(event, kBytes, *activity.bytes);
+  if (activity.scope) add_number(event, kScope, activity.scope.instance);
+  if (activity.status != 0) {
+    add_number(event, kError, static_cast<std::uint64_t>(std::int64_t{activity.status}));
+  }
+  if (on_thread(activity)) return;
+  if (activity.queued_ns) {
+    add_number(event, kQueueWait,
+               static_cast<std::uint64_t>(activity.start_ns - *activity.queued_ns));
+  }
+  if (activity.submit_ns) {
+    add_number(event, kSubmitWait,
+               static_cast<std::uint64_t>(activity.start_ns - *activity.submit_ns));
+  }
 }
 
 void ActivityWriter::write(const GpuActivity& activity) {
+  // What the packet refers to is written before it is begun.
   const std::uint64_t track = lane_for(activity);
-  std::string out;
-  append_event(out, sequence_, track, activity.start_ns, pf::track_event::kSliceBegin,
-               [&](pbf_writer& event) {
-                 event.add_string(pf::track_event::kName, activity.name);
-                 const std::string_view kind = category(activity.kind);
-                 event.add_string(pf::track_event::kCategories, kind.data(), kind.size());
-                 add_details(event, activity);
-               });
-  append_event(out, sequence_, track, activity.end_ns, pf::track_event::kSliceEnd,
-               [](pbf_writer& /*event*/) {});
-  file_.append(out);
+  const std::uint64_t name = name_number(activity.name);
+  const bool is_sized = activity.size.dimensions != 0;
+  const std::uint64_t global = is_sized ? size_number(activity.size, false) : 0;
+  const std::uint64_t local = is_sized ? size_number(activity.size, true) : 0;
+  const auto direction = static_cast<std::size_t>(activity.direction);
+  const std::uint64_t way = direction == 0 ? 0 : text_number(std::string(kDirections[direction]));
+  put_event(file_, sequence_, pf::track_event::kSliceBegin, track, activity.start_ns,
+            [&](PacketBytes& event) {
+              event.number(pf::track_event::kNameIid, name);
+              event.number(pf::track_event::kCategoryIids, category_of(activity.kind));
+              add_details(event, activity);
+              if (way != 0) add_text(event, kDirection, way);
+              if (global != 0) add_text(event, kGlobal, global);
+              if (local != 0) add_text(event, kLocal, local);
+            });
+  put_event(file_, sequence_, pf::track_event::kSliceEnd, track,
+            std::max(activity.end_ns, activity.start_ns), [](PacketBytes& /*event*/) {});
+}
+
+ActivityWriter::MemoryTrack& ActivityWriter::memory_of(std::int32_t device) {
+  MemoryTrack& memory = memory_[device];
+  if (memory.events != 0) return memory;
+  const auto describe = [&](bool is_counter) {
+    const std::uint64_t uuid = process_track_ ^ (++uuids_ << 32);
+    const std::string name =
+        "GPU " + std::to_string(device) + (is_counter ? " memory" : " allocations");
+    put_packet(file_, sequence_, pf::kNeedsState, [&](PacketBytes& bytes) {
+      std::uint8_t* const descriptor = bytes.begin(pf::packet::kTrackDescriptor);
+      bytes.number(pf::track_descriptor::kUuid, uuid);
+      bytes.text(pf::track_descriptor::kName, name);
+      bytes.number(pf::track_descriptor::kParentUuid, process_track_);
+      if (is_counter) {
+        std::uint8_t* const counter = bytes.begin(pf::track_descriptor::kCounter);
+        bytes.number(pf::counter::kUnit, pf::counter::kSizeBytes);
+        bytes.end(counter);
+      }
+      bytes.end(descriptor);
+    });
+    return uuid;
+  };
+  memory.events = describe(false);
+  memory.counter = describe(true);
+  return memory;
 }
 
 void ActivityWriter::write(const MemoryRecord& record) {
-  MemoryTrack& memory = memory_[record.device];
-  if (memory.track == 0) {
-    memory.track = new_track("GPU " + std::to_string(record.device) + " memory", true);
-  }
+  MemoryTrack& memory = memory_of(record.device);
+  const std::uint64_t by = text_number(record.name.text());
   memory.in_use += record.bytes;
-  std::string out;
-  append_event(
-      out, sequence_, memory.track, record.time_ns, pf::track_event::kCounter,
-      [&](pbf_writer& event) { event.add_int64(pf::track_event::kCounterValue, memory.in_use); });
-  file_.append(out);
+  put_event(file_, sequence_, pf::track_event::kInstant, memory.events, record.time_ns,
+            [&](PacketBytes& event) {
+              event.number(pf::track_event::kNameIid, kMemoryName);
+              add_number(event, kMemoryBytes, static_cast<std::uint64_t>(record.bytes));
+              if (record.address) add_number(event, kAddress, *record.address);
+              add_number(event, kDeviceId, static_cast<std::uint64_t>(record.device));
+              add_number(event, kDeviceType, 1);
+              if (record.scope) add_number(event, kScope, record.scope.instance);
+              if (by != 0) add_text(event, kBy, by);
+            });
+  put_event(file_, sequence_, pf::track_event::kCounter, memory.counter, record.time_ns,
+            [&](PacketBytes& event) {
+              event.number(pf::track_event::kCounterValue,
+                           static_cast<std::uint64_t>(memory.in_use));
+            });
 }
 
-void ActivityWriter::write(const ActivityLog::Content& content) {
-  for (const GpuActivity& activity : content.activities) write(activity);
-  for (const MemoryRecord& record : content.memory) write(record);
+void ActivityWriter::write(const GpuDevice& device) {
+  const std::string name = device.name.text().substr(0, kMostText);
+  put_packet(
+      file_, sequence_, pf::kNeedsState,
+      [&](PacketBytes& bytes) {
+        std::uint8_t* const run = bytes.begin(pf::packet::kFathomRun);
+        std::uint8_t* const entry = bytes.begin(pf::fathom_run::kDevice);
+        bytes.number(pf::fathom_device::kId, static_cast<std::uint64_t>(device.device));
+        bytes.text(pf::fathom_device::kName, name);
+        bytes.end(entry);
+        bytes.end(run);
+      },
+      kMostBytes + kMostText);
+}
+
+void ActivityWriter::write(const ActivityLog::Stream& stream) {
+  if (stream.activities.empty() && stream.memory.empty() && stream.devices.empty()) return;
+  if (!started_) start();
+  for (const GpuDevice& device : stream.devices) write(device);
+  for (const ActivityLog::Batch& batch : stream.activities) {
+    for (const GpuActivity& activity : batch) write(activity);
+  }
+  for (const MemoryRecord& record : stream.memory) write(record);
 }
 
 }  // namespace fathom::detail

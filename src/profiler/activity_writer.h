@@ -1,47 +1,68 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "profiler/activities.h"
+#include "profiler/packet_bytes.h"
 #include "profiler/run_file.h"
 
 namespace fathom::detail {
 
-// Writes what recorders tell into a run file: a track for each queue of a device, one beside each
-// thread for its calls of the GPU runtime, and a counter of the memory in use on each device.
+// Writes what recorders tell into a run file: a track for each queue of a device, a lane of each
+// thread's track for its calls of the GPU runtime, a counter of the memory in use on each device.
+// Texts are written once and referred to by number: a program can do a million things a second.
 class ActivityWriter {
  public:
-  ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track)
-      : file_(file), sequence_(sequence), process_track_(process_track) {}
+  ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track);
 
-  void write(const ActivityLog::Content& content);
+  void write(const ActivityLog::Stream& stream);
 
  private:
   // Slices of one track nest, and activities may overlap: such go to further lanes.
   struct Lane {
-    std::uint64_t track = 0;
+    std::uint64_t uuid = 0;
     std::int64_t end_ns = 0;
   };
+  struct Track {
+    std::vector<Lane> lanes;
+  };
   struct MemoryTrack {
-    std::uint64_t track = 0;
+    std::uint64_t events = 0;
+    std::uint64_t counter = 0;
     std::int64_t in_use = 0;
   };
 
+  void start();
   void write(const GpuActivity& activity);
   void write(const MemoryRecord& record);
+  void write(const GpuDevice& device);
   std::uint64_t lane_for(const GpuActivity& activity);
-  std::uint64_t new_track(const std::string& name, bool counter);
+  std::uint64_t new_lane(const GpuActivity& activity, std::size_t lane);
+  std::uint64_t name_number(Name name);
+  std::uint64_t size_number(const LaunchSize& size, bool local);
+  std::uint64_t text_number(const std::string& text);
+  MemoryTrack& memory_of(std::int32_t device);
+  void add_details(PacketBytes& event, const GpuActivity& activity);
 
   RunFile& file_;
   const std::uint32_t sequence_;
   const std::uint64_t process_track_;
-  std::uint64_t tracks_ = 0;
-  std::map<std::string, std::vector<Lane>> lanes_;  // by the name of the track
-  std::map<std::int32_t, MemoryTrack> memory_;      // by device
+  const std::int64_t pid_;
+  bool started_ = false;
+  std::uint64_t uuids_ = 0;
+  std::vector<bool> names_;                               // known to the sequence
+  std::unordered_map<std::string, std::uint64_t> texts_;  // values of annotations
+  std::unordered_map<std::uint64_t, Track> tracks_;
+  std::uint64_t last_key_ = 0;
+  Track* last_track_ = nullptr;
+  LaunchSize last_size_;
+  std::array<std::uint64_t, 2> last_size_numbers_ = {};
+  std::map<std::int32_t, MemoryTrack> memory_;  // by device
 };
 
 }  // namespace fathom::detail

@@ -6,9 +6,7 @@ namespace fathom::detail {
 
 Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& clock,
                          std::optional<std::int32_t> device)
-    : measured_(!content.activities.empty() || !content.memory.empty()),
-      scopes_(content.scopes),
-      clock_(clock) {
+    : measured_(content.told || !content.memory.empty()), scopes_(content.scopes), clock_(clock) {
   for (const ScopeInstance& scope : scopes_) parents_[scope.instance] = scope.parent;
   for (const GpuActivity& activity : content.activities) {
     const base::Interval time{activity.start_ns, activity.end_ns};
@@ -29,6 +27,8 @@ Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& c
           work.copies.push_back(time);
           work.copied_bytes += activity.bytes.value_or(0);
         });
+        break;
+      case ActivityKind::other:
         break;
     }
   }

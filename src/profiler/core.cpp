@@ -149,7 +149,10 @@ void Core::stop_recording() noexcept {
 void Core::count_pending_block() noexcept {
   constexpr std::int64_t kWakeEvery = 64;  // a megabyte
   const std::int64_t pending = pending_blocks_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (pending % kWakeEvery != 0) return;
+  if (pending % kWakeEvery == 0) wake_writer();
+}
+
+void Core::wake_writer() noexcept {
   {
     const std::lock_guard lock(signal.mutex);
     signal.woken = true;

@@ -72,6 +72,7 @@ class Core {
   std::uint64_t lost_scopes() const { return lost_scopes_.load(std::memory_order_relaxed); }
   std::uint64_t dropped_scopes() const;
   void count_pending_block() noexcept;
+  void wake_writer() noexcept;
   void release_pending_block() noexcept { pending_blocks_.fetch_sub(1, std::memory_order_relaxed); }
 
   // For the writer.

@@ -26,14 +26,11 @@ std::shared_ptr<Core> make_global_core() noexcept {
   }
 }
 
-// The library is loaded before the program's own statics are made, so this runs after they are
-// gone: the run file has their scopes too. The profiler itself goes on.
-struct StopsRecordingAtExit {
-  ~StopsRecordingAtExit() {
-    if (Core* const core = existing_core.load(std::memory_order_acquire)) core->stop_recording();
-  }
-};
-const StopsRecordingAtExit stops_recording_at_exit;
+// Runs after the program's own statics are gone, even where the library was loaded late (by a layer
+// that an OpenCL loader opened): the run file has what they did, too. The profiler itself goes on.
+[[gnu::destructor]] void stop_recording_at_exit() {
+  if (Core* const core = existing_core.load(std::memory_order_acquire)) core->stop_recording();
+}
 
 }  // namespace
 

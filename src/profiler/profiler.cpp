@@ -201,11 +201,20 @@ ScopeRef Profiler::innermost_scope() noexcept {
 }
 
 void Profiler::record(const GpuActivity& activity) noexcept {
-  if (core_ != nullptr && core_->generation() != 0) core_->activities.add(activity);
+  if (core_ == nullptr || core_->generation() == 0) return;
+  if (core_->activities.add(activity)) core_->wake_writer();
 }
 
 void Profiler::record(const MemoryRecord& record) noexcept {
   if (core_ != nullptr && core_->generation() != 0) core_->activities.add(record);
+}
+
+void Profiler::record(const GpuDevice& device) noexcept {
+  if (core_ != nullptr) core_->activities.add(device);
+}
+
+void Profiler::count_lost_activities(std::uint64_t count) noexcept {
+  if (core_ != nullptr) core_->activities.count_lost(count);
 }
 
 std::int64_t now_ns() noexcept {

@@ -151,7 +151,8 @@ void Recording::write_all() {
       ++at;
     }
   }
-  activities_.write(core_.activities.take_stream());
+  core_.activities.take_stream(activity_stream_);
+  activities_.write(activity_stream_);
   file_.flush();
 }
 
@@ -217,7 +218,7 @@ void Recording::write_end() {
                           ns(stats.quantile(0.95)), ns(stats.quantile(0.99))});
   }
   std::string out;
-  append_run_end(out, operations, core_.dropped_scopes(), core_.activities.dropped());
+  append_run_end(out, operations, core_.dropped_scopes(), core_.activities.unwritten());
   file_.append(out);
 }
 

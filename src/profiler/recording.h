@@ -53,6 +53,7 @@ class Recording {
   const std::uint64_t process_track_;
   std::map<const ThreadState*, Sequence> sequences_;
   ActivityWriter activities_;
+  ActivityLog::Stream activity_stream_;
   std::uint32_t next_sequence_ = 3;  // 1 is the run's own, 2 that of GPU activities
 
   std::thread writer_;

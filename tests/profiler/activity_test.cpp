@@ -108,8 +108,9 @@ TEST_F(Activities, OutsideOfAnyScopeBelongToNone) {
 
 TEST_F(Activities, AreBoundedAndDropsCounted) {
   profiler().configure({.max_entries = 100});
+  FATHOM_SCOPE("launches");
   for (int i = 0; i < 150; ++i) {
-    profiler().record(activity(ActivityKind::kernel, {}, i, i + 1));
+    profiler().record(activity(ActivityKind::kernel, profiler().innermost_scope(), i, i + 1));
   }
   EXPECT_EQ(profiler().drops().activities, 50U);
 }

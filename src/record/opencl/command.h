@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace fathom::record::opencl {
+
+enum class Kind : std::uint8_t {
+  kernel,
+  copy,
+  fill,
+  map,  // of memory into the host's address space; can be free of any copy
+  unmap,
+  marker,  // markers, barriers, migrations: commands that move no bytes we know of
+  call,    // an API call, on the thread that made it
+  sync,    // an API call that waits
+  allocation,
+  free,
+};
+
+enum class Direction : std::uint8_t { none, host_to_device, device_to_host, device_to_device };
+
+inline constexpr std::uint64_t kNoBytes = UINT64_MAX;
+
+// Everything known about one thing that is over. Times are CLOCK_MONOTONIC_RAW nanoseconds.
+struct Command {
+  Kind kind = Kind::call;
+  Direction direction = Direction::none;
+  std::uint8_t dimensions = 0;    // of a kernel's sizes
+  std::int32_t status = 0;        // an OpenCL error code, or 0
+  std::int32_t device = -1;       // as numbered in devices.h
+  std::int32_t queue = -1;        // as numbered in queues.h
+  std::uint32_t thread = 0;       // that made the call
+  const char* name = "";          // lives as long as the process
+  std::uint64_t scope = 0;        // the library scope that was open on the thread; 0 where none was
+  std::uint64_t correlation = 0;  // the same for a call and the command it enqueued
+  std::uint64_t bytes = kNoBytes;
+  std::uint64_t address = 0;  // of an allocation: what names it until it is freed
+  std::int64_t queued_ns = 0;
+  std::int64_t submit_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::array<std::size_t, 3> global = {};
+  std::array<std::size_t, 3> local = {};  // 0 where the driver chose
+};
+
+}  // namespace fathom::record::opencl

@@ -1,0 +1,123 @@
+// Reads, writes, copies, fills and maps of images.
+
+#include "record/opencl/enqueue.h"
+#include "record/opencl/memory.h"
+
+namespace fathom::record::opencl {
+namespace {
+
+std::size_t image_bytes(cl_mem image, const size_t* region) {
+  if (region == nullptr) return 0;
+  return region[0] * region[1] * region[2] * image_element_bytes(image);
+}
+
+Enqueued copy(const char* api, const char* name, Direction direction, std::size_t bytes,
+              cl_bool blocking = CL_FALSE) {
+  return {.api = api,
+          .command = {.kind = Kind::copy, .direction = direction, .name = name, .bytes = bytes},
+          .blocking = blocking != CL_FALSE};
+}
+
+cl_int CL_API_CALL enqueue_read_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                      const size_t* origin, const size_t* region, size_t row,
+                                      size_t slice, void* to, cl_uint wait_count,
+                                      const cl_event* wait, cl_event* event) {
+  const Enqueued what = copy("clEnqueueReadImage", "ReadImage", Direction::device_to_host,
+                             image_bytes(image, region), blocking);
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, to,
+                                     wait_count, wait, out);
+  });
+}
+
+cl_int CL_API_CALL enqueue_write_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                       const size_t* origin, const size_t* region, size_t row,
+                                       size_t slice, const void* from, cl_uint wait_count,
+                                       const cl_event* wait, cl_event* event) {
+  const Enqueued what = copy("clEnqueueWriteImage", "WriteImage", Direction::host_to_device,
+                             image_bytes(image, region), blocking);
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, from,
+                                      wait_count, wait, out);
+  });
+}
+
+cl_int CL_API_CALL enqueue_copy_image(cl_command_queue queue, cl_mem from, cl_mem to,
+                                      const size_t* from_origin, const size_t* to_origin,
+                                      const size_t* region, cl_uint wait_count,
+                                      const cl_event* wait, cl_event* event) {
+  const Enqueued what = copy("clEnqueueCopyImage", "CopyImage", Direction::device_to_device,
+                             image_bytes(from, region));
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueCopyImage(queue, from, to, from_origin, to_origin, region, wait_count,
+                                     wait, out);
+  });
+}
+
+cl_int CL_API_CALL enqueue_copy_image_to_buffer(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                const size_t* origin, const size_t* region,
+                                                size_t offset, cl_uint wait_count,
+                                                const cl_event* wait, cl_event* event) {
+  const Enqueued what = copy("clEnqueueCopyImageToBuffer", "CopyImageToBuffer",
+                             Direction::device_to_device, image_bytes(from, region));
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueCopyImageToBuffer(queue, from, to, origin, region, offset, wait_count,
+                                             wait, out);
+  });
+}
+
+cl_int CL_API_CALL enqueue_copy_buffer_to_image(cl_command_queue queue, cl_mem from, cl_mem to,
+                                                size_t offset, const size_t* origin,
+                                                const size_t* region, cl_uint wait_count,
+                                                const cl_event* wait, cl_event* event) {
+  const Enqueued what = copy("clEnqueueCopyBufferToImage", "CopyBufferToImage",
+                             Direction::device_to_device, image_bytes(to, region));
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueCopyBufferToImage(queue, from, to, offset, origin, region, wait_count,
+                                             wait, out);
+  });
+}
+
+cl_int CL_API_CALL enqueue_fill_image(cl_command_queue queue, cl_mem image, const void* colour,
+                                      const size_t* origin, const size_t* region,
+                                      cl_uint wait_count, const cl_event* wait, cl_event* event) {
+  const Enqueued what = {
+      .api = "clEnqueueFillImage",
+      .command = {.kind = Kind::fill, .name = "FillImage", .bytes = image_bytes(image, region)}};
+  return enqueue(queue, what, event, [&](cl_event* out) {
+    return driver.clEnqueueFillImage(queue, image, colour, origin, region, wait_count, wait, out);
+  });
+}
+
+void* CL_API_CALL enqueue_map_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
+                                    cl_map_flags flags, const size_t* origin, const size_t* region,
+                                    size_t* row, size_t* slice, cl_uint wait_count,
+                                    const cl_event* wait, cl_event* event, cl_int* error) {
+  const Enqueued what = {.api = "clEnqueueMapImage",
+                         .command = {.kind = Kind::map, .name = "MapImage"},
+                         .blocking = blocking != CL_FALSE};
+  cl_int status = CL_SUCCESS;
+  void* const mapped = enqueue(
+      queue, what, event,
+      [&](cl_event* out) {
+        return driver.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice,
+                                        wait_count, wait, out, &status);
+      },
+      &status);
+  if (error != nullptr) *error = status;
+  return mapped;
+}
+
+}  // namespace
+
+void install_images(cl_icd_dispatch& table) {
+  replace(table.clEnqueueReadImage, &enqueue_read_image);
+  replace(table.clEnqueueWriteImage, &enqueue_write_image);
+  replace(table.clEnqueueCopyImage, &enqueue_copy_image);
+  replace(table.clEnqueueCopyImageToBuffer, &enqueue_copy_image_to_buffer);
+  replace(table.clEnqueueCopyBufferToImage, &enqueue_copy_buffer_to_image);
+  replace(table.clEnqueueFillImage, &enqueue_fill_image);
+  replace(table.clEnqueueMapImage, &enqueue_map_image);
+}
+
+}  // namespace fathom::record::opencl

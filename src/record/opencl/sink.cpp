@@ -1,0 +1,115 @@
+#include "record/opencl/sink.h"
+
+#include <atomic>
+
+#include "fathom/profiler.h"
+#include "record/opencl/forever.h"
+#include "record/opencl/handle_map.h"
+
+namespace fathom::record::opencl {
+namespace {
+
+// Our names, by where they are, as the profiler numbers them.
+Forever<HandleMap<Name>> names;
+
+Name number_of(const char* name) noexcept {
+  const Name known = names->find(name);
+  if (!known.empty()) [[likely]]
+    return known;
+  const Name made(name);
+  names->set(name, made);
+  return made;
+}
+
+ActivityKind kind_of(const Command& command) noexcept {
+  switch (command.kind) {
+    case Kind::call:
+      return ActivityKind::api_call;
+    case Kind::sync:
+      return ActivityKind::sync;
+    case Kind::kernel:
+      return command.status == 0 ? ActivityKind::kernel : ActivityKind::other;
+    case Kind::copy:
+      return command.status == 0 ? ActivityKind::copy : ActivityKind::other;
+    case Kind::fill:
+      return command.status == 0 ? ActivityKind::fill : ActivityKind::other;
+    default:
+      return ActivityKind::other;
+  }
+}
+
+CopyDirection direction_of(Direction direction) noexcept {
+  switch (direction) {
+    case Direction::host_to_device:
+      return CopyDirection::host_to_device;
+    case Direction::device_to_host:
+      return CopyDirection::device_to_host;
+    case Direction::device_to_device:
+      return CopyDirection::device_to_device;
+    case Direction::none:
+      break;
+  }
+  return CopyDirection::unknown;
+}
+
+void memory_changed(const Command& command) noexcept {
+  const auto bytes = static_cast<std::int64_t>(command.bytes);
+  MemoryRecord record;
+  record.time_ns = command.start_ns;
+  record.bytes = command.kind == Kind::allocation ? bytes : -bytes;
+  record.device = command.device;
+  record.address = command.address;
+  record.scope = {command.scope};
+  record.name = number_of(command.name);
+  profiler().record(record);
+}
+
+}  // namespace
+
+void finished(const Command& command) noexcept {
+  if (command.kind == Kind::allocation || command.kind == Kind::free) {
+    memory_changed(command);
+    return;
+  }
+  static const Name backend("opencl");
+  GpuActivity activity;
+  activity.kind = kind_of(command);
+  activity.direction = direction_of(command.direction);
+  activity.name = number_of(command.name);
+  activity.backend = backend;
+  activity.start_ns = command.start_ns;
+  activity.end_ns = command.end_ns;
+  activity.scope = {command.scope};
+  activity.status = command.status;
+  if (command.thread != 0) activity.thread = command.thread;
+  if (command.correlation != 0) {
+    activity.correlation = static_cast<std::int64_t>(command.correlation);
+  }
+  if (command.queue >= 0) {
+    activity.device = command.device;
+    activity.queue = command.queue;
+    activity.queued_ns = command.queued_ns;
+    activity.submit_ns = command.submit_ns;
+    if (command.bytes != kNoBytes) activity.bytes = command.bytes;
+    activity.size.dimensions = command.dimensions;
+    for (std::size_t i = 0; i < command.dimensions; ++i) {
+      activity.size.global[i] = command.global[i];
+      activity.size.local[i] = command.local[i];
+    }
+  }
+  profiler().record(activity);
+}
+
+void device_found(std::int32_t index, const char* name) noexcept {
+  profiler().record(GpuDevice{index, Name(name)});
+}
+
+std::uint64_t open_scope() noexcept {
+  return profiler().innermost_scope().instance;
+}
+
+void lost(Loss /*why*/, std::uint64_t count) noexcept {
+  profiler().count_lost_activities(count);
+}
+
+}  // namespace fathom::record::opencl

@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <set>
+
+#include "record/opencl/recorded.h"
+
+namespace fathom::record {
+namespace {
+
+using trace::SpanKind;
+
+// Recorded memory, in the words of the truth lines: allocations (1) or frees (-1) of so many bytes.
+std::int64_t memory_events(const trace::Trace& run, int sign, std::int64_t bytes) {
+  return std::count_if(run.memory.begin(), run.memory.end(), [&](const trace::MemoryEvent& event) {
+    return (event.bytes > 0) == (sign > 0) && (bytes == 0 || std::abs(event.bytes) == bytes);
+  });
+}
+
+std::int64_t recorded_count(const trace::Trace& run, const Truth& truth) {
+  if (truth.kind == "allocation") return memory_events(run, 1, truth.bytes);
+  if (truth.kind == "free") return memory_events(run, -1, truth.bytes);
+  if (truth.kind == "failed") {
+    const auto items = items_of(run, SpanKind::other, truth.name);
+    return std::count_if(items.begin(), items.end(), [](const Item& item) {
+      return item.args.find("error") != std::string::npos;
+    });
+  }
+  const SpanKind kind =
+      truth.kind == "map" ? SpanKind::other : trace::span_kind_of(truth.kind).value();
+  const auto items = items_of(run, kind, truth.name);
+  return std::count_if(items.begin(), items.end(), [&](const Item& item) {
+    return truth.bytes == 0 || item.bytes == truth.bytes;
+  });
+}
+
+// What each truth line says is in the run, no more and no less. What a program does in several
+// truth lines of a kind and name is one line each size.
+void expect_truth(const trace::Trace& run, const std::string& err) {
+  const std::vector<Truth> truths = truths_of(err);
+  EXPECT_FALSE(truths.empty());
+  for (const Truth& truth : truths) {
+    if (truth.kind == "duration") continue;
+    EXPECT_EQ(recorded_count(run, truth), truth.count) << truth.kind << " " << truth.name;
+  }
+}
+
+class OpenclProgram : public testing::TestWithParam<const char*> {};
+
+TEST_P(OpenclProgram, BehavesTheSameAndIsRecordedExactly) {
+  const Ran alone = run({opencl_program(), GetParam()});
+  const Recorded recorded = run_recorded({opencl_program(), GetParam()});
+  EXPECT_EQ(recorded.ran.out, alone.out);
+  EXPECT_EQ(recorded.ran.status, alone.status);
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  EXPECT_TRUE(recorded.runs[0].warnings.empty());
+  expect_truth(recorded.runs[0], recorded.ran.err);
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, OpenclProgram,
+                         testing::Values("in-order", "out-of-order", "user-event", "user-event-set",
+                                         "failed-event", "failed-enqueue", "threads", "reuse",
+                                         "sub-buffers", "leak", "maps", "images", "svm",
+                                         "own-profiling", "extensions", "idle-gap", "plain"),
+                         [](const auto& mode) {
+                           std::string name = mode.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(OpenclLayer, DurationsAreWhatTheProgramReadsFromItsOwnEvents) {
+  const Recorded recorded = run_recorded({opencl_program(), "own-profiling"});
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  std::multiset<std::int64_t> own;
+  for (const Truth& truth : truths_of(recorded.ran.err)) {
+    if (truth.kind == "duration") own.insert(truth.count);
+  }
+  std::multiset<std::int64_t> seen;
+  for (const Item& item : items_of(recorded.runs[0], SpanKind::kernel, "slow")) {
+    seen.insert(item.duration_ns);
+  }
+  EXPECT_EQ(own.size(), 20U);
+  EXPECT_EQ(seen, own);
+}
+
+TEST(OpenclLayer, EveryQuestionGetsTheAnswerItWouldHaveHad) {
+  for (const char* const mode : {"queries", "references"}) {
+    const Ran alone = run({opencl_program(), mode});
+    const Ran recorded = run_recorded({opencl_program(), mode}).ran;
+    EXPECT_EQ(recorded.out, alone.out);
+    EXPECT_EQ(recorded.status, alone.status);
+  }
+}
+
+TEST(OpenclLayer, ACallAndItsCommandShareACorrelation) {
+  const Recorded recorded = run_recorded({opencl_program(), "plain"});
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  std::set<std::int64_t> calls;
+  for (const Item& call :
+       items_of(recorded.runs[0], SpanKind::runtime_call, "clEnqueueNDRangeKernel")) {
+    calls.insert(call.correlation);
+  }
+  EXPECT_EQ(calls.size(), 100U);
+  for (const Item& kernel : items_of(recorded.runs[0], SpanKind::kernel, "twice")) {
+    EXPECT_EQ(calls.count(kernel.correlation), 1U);
+  }
+}
+
+TEST(OpenclLayer, KernelsSayTheirSizes) {
+  const Recorded recorded = run_recorded({opencl_program(), "plain"});
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  const auto kernels = items_of(recorded.runs[0], SpanKind::kernel, "twice");
+  ASSERT_FALSE(kernels.empty());
+  EXPECT_NE(kernels[0].args.find("1024"), std::string::npos) << kernels[0].args;
+  EXPECT_NE(kernels[0].args.find("64"), std::string::npos) << kernels[0].args;
+}
+
+TEST(OpenclLayer, ABuildIsSeen) {
+  const Recorded recorded = run_recorded({opencl_program(), "plain"});
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  EXPECT_EQ(items_of(recorded.runs[0], SpanKind::runtime_call, "clBuildProgram").size(), 1U);
+}
+
+// Kernels of a kind and name in all runs together.
+std::size_t kernels_in(const std::vector<trace::Trace>& runs, const std::string& name) {
+  std::size_t count = 0;
+  for (const trace::Trace& run : runs) count += items_of(run, SpanKind::kernel, name).size();
+  return count;
+}
+
+class OpenclFate : public testing::TestWithParam<const char*> {};
+
+// A few times each: what goes wrong at exit seldom does so the first time.
+TEST_P(OpenclFate, IsTheSameAndLosesNothingThatWasOverASecondBefore) {
+  const Ran alone = run({opencl_program(), GetParam()});
+  for (int i = 0; i < 5; ++i) {
+    const Recorded recorded = run_recorded({opencl_program(), GetParam()});
+    EXPECT_EQ(recorded.ran.out, alone.out);
+    EXPECT_EQ(recorded.ran.status, alone.status);
+    ASSERT_EQ(recorded.runs.size(), 1U);
+    EXPECT_EQ(kernels_in(recorded.runs, "twice"), 100U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fates, OpenclFate, testing::Values("segv", "_exit", "kill"),
+                         [](const auto& mode) {
+                           std::string name = mode.param;
+                           std::erase(name, '_');
+                           return name;
+                         });
+
+// Nothing is promised about the last moments but that the program ends as it would have, and that
+// what is in the file can be read.
+TEST(OpenclLayer, SuddenEndsAreTheProgramsOwn) {
+  for (const char* const mode : {"segv-now", "_exit-now", "in-flight"}) {
+    const Ran alone = run({opencl_program(), mode});
+    for (int i = 0; i < 5; ++i) {
+      const Recorded recorded = run_recorded({opencl_program(), mode});
+      EXPECT_EQ(recorded.ran.out, alone.out) << mode;
+      EXPECT_EQ(recorded.ran.status, alone.status) << mode;
+    }
+  }
+}
+
+TEST(OpenclLayer, StaticDestructorsMayReleaseQueuesAfterMain) {
+  const Ran alone = run({opencl_program(), "static-destructor"});
+  for (int i = 0; i < 5; ++i) {
+    const Recorded recorded = run_recorded({opencl_program(), "static-destructor"});
+    EXPECT_EQ(recorded.ran.out, alone.out);
+    EXPECT_EQ(recorded.ran.status, alone.status);
+    ASSERT_EQ(recorded.runs.size(), 1U);
+    EXPECT_GE(kernels_in(recorded.runs, "twice"), 100U);
+  }
+}
+
+TEST(OpenclLayer, ParentAndChildEachHaveTheirRun) {
+  const Recorded recorded = run_recorded({opencl_program(), "fork-both"});
+  EXPECT_EQ(WEXITSTATUS(recorded.ran.status), 0);
+  ASSERT_EQ(recorded.runs.size(), 2U);
+  std::multiset<std::size_t> kernels;
+  for (const trace::Trace& run : recorded.runs) {
+    kernels.insert(items_of(run, SpanKind::kernel, "twice").size());
+  }
+  EXPECT_EQ(kernels, (std::multiset<std::size_t>{30, 70}));
+}
+
+TEST(OpenclLayer, AChildThatOnlyLeavesTakesNothingAlong) {
+  const Ran alone = run({opencl_program(), "fork-child"});
+  const Recorded recorded = run_recorded({opencl_program(), "fork-child"});
+  EXPECT_EQ(recorded.ran.out, alone.out);
+  EXPECT_EQ(kernels_in(recorded.runs, "twice"), 100U);
+}
+
+TEST(OpenclLayer, AProgramThatReplacesItselfKeepsItsSecondLife) {
+  const Ran alone = run({opencl_program(), "exec"});
+  const Recorded recorded = run_recorded({opencl_program(), "exec"});
+  EXPECT_EQ(recorded.ran.out, alone.out);
+  EXPECT_GE(kernels_in(recorded.runs, "twice"), 100U);
+}
+
+}  // namespace
+}  // namespace fathom::record
