@@ -37,7 +37,7 @@ std::int64_t profiler_now_ns() noexcept {
 
 Sink profiler_sink() {
   return {[](const GpuActivity& made) {
-            print(fmt::format("{} scope {} correlation {} at {} for {} pid {}\n", made.name,
+            print(fmt::format("{} scope {} correlation {} at {} for {} pid {}\n", made.name.text(),
                               made.scope.instance, made.correlation.value_or(0), made.start_ns,
                               made.end_ns - made.start_ns, getpid()));
           },
