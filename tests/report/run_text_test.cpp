@@ -18,8 +18,8 @@ trace::Trace trace_of(const std::vector<Given>& spans, trace::RunInfo run = {}) 
   for (const Given& given : spans) {
     trace::SpanRow row;
     const bool on_gpu = is_gpu_work(given.kind);
-    row.track =
-        part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread, on_gpu ? 0 : 1, on_gpu);
+    row.track = part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread,
+                           on_gpu ? 0 : 1, on_gpu);
     row.name = part.names.intern(given.name);
     row.start_ns = given.start;
     row.duration_ns = given.duration;
