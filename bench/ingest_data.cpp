@@ -100,7 +100,7 @@ void make_once(const std::string& path, const Make& make) {
 std::string make_plain(int megabytes) {
   const std::string folder = FATHOM_BINARY_DIR "/bench_data";
   fs::create_directories(folder);
-  const std::string path = fmt::format("{}/ingest_{}.json", folder, megabytes);
+  std::string path = fmt::format("{}/ingest_{}.json", folder, megabytes);
   make_once(path, [&](const std::string& to) {
     const std::string command =
         fmt::format("python3 '{}' '{}' '{}' {} >&2", kScaleScript, kRealTrace, to, megabytes);

@@ -30,14 +30,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-const auto kTwoReadings = [] {
+constexpr auto kTwoReadings = [] {
   const std::uint64_t begin = __rdtsc();
   asm volatile("" ::: "memory");
   const std::uint64_t end = __rdtsc();
   asm volatile("" ::"r"(begin), "r"(end));
 };
 
-const auto kEmptyScope = [] {
+constexpr auto kEmptyScope = [] {
   FATHOM_SCOPE("empty");
   asm volatile("" ::: "memory");
 };

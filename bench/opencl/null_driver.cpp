@@ -10,11 +10,11 @@
 
 namespace {
 
-extern const cl_icd_dispatch kDispatch;
+extern const cl_icd_dispatch table_of_entries;
 
 // Any object of the driver: loaders find the entry points behind the first pointer.
 struct Object {
-  const cl_icd_dispatch* dispatch = &kDispatch;
+  const cl_icd_dispatch* dispatch = &table_of_entries;
 };
 
 Object platform;
@@ -193,7 +193,7 @@ cl_icd_dispatch entry_points() {
   return table;
 }
 
-const cl_icd_dispatch kDispatch = entry_points();
+const cl_icd_dispatch table_of_entries = entry_points();
 
 }  // namespace
 

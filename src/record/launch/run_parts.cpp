@@ -109,7 +109,7 @@ JoinedRun RunParts::join(std::string_view first) {
 std::string reserve_run_file(const std::string& name) {
   const fs::path path(name);
   for (int attempt = 1;; ++attempt) {
-    const std::string candidate =
+    std::string candidate =
         attempt == 1 ? name
                      : (path.parent_path() / fmt::format("{}-{}{}", path.stem().string(), attempt,
                                                          path.extension().string()))

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <protozero/pbf_writer.hpp>
@@ -93,7 +94,7 @@ void add_device(pbf_writer& run, const DeviceInfo& info) {
 void add_operation(pbf_writer& run, const OperationSummary& figures) {
   pbf_writer operation(run, pf::fathom_run::kOperation);
   const auto add_ns = [&](std::uint32_t field, const std::optional<double>& ns) {
-    if (ns && *ns >= 0) operation.add_uint64(field, static_cast<std::uint64_t>(*ns + 0.5));
+    if (ns && *ns >= 0) operation.add_uint64(field, static_cast<std::uint64_t>(std::llround(*ns)));
   };
   const auto add_real = [&](std::uint32_t field, const std::optional<double>& ns) {
     if (ns) operation.add_double(field, *ns);
