@@ -60,7 +60,7 @@ bool is_whole_event(std::string_view text, std::size_t at) {
 void reserve(Block& block, std::size_t capacity) {
   if (block.capacity >= capacity) return;
   auto larger = std::make_unique_for_overwrite<char[]>(capacity + kPadding);
-  std::memcpy(larger.get(), block.buffer.get(), block.size);
+  if (block.size > 0) std::memcpy(larger.get(), block.buffer.get(), block.size);
   block.buffer = std::move(larger);
   block.capacity = capacity;
 }

@@ -18,6 +18,7 @@ struct Token {
   bool is_quoted = false;
 
   bool is_present() const { return begin != nullptr; }
+  bool is_null() const { return !is_present() || (!is_quoted && text() == "null"); }
   std::string_view text() const { return is_present() ? std::string_view(begin, size) : ""; }
 };
 
