@@ -7,6 +7,11 @@
 #include <random>
 #include <thread>
 
+// A map that lives as long as its process keeps its tables on purpose.
+extern "C" const char* __asan_default_options() {
+  return "detect_leaks=0";
+}
+
 namespace fathom::record::opencl {
 namespace {
 

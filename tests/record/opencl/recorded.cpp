@@ -53,6 +53,7 @@ std::vector<std::string> environment_with(const Variables& variables) {
     if (!text.starts_with("OPENCL_LAYERS=") && !text.starts_with("FATHOM_")) lines.push_back(text);
   }
   lines.push_back("POCL_CACHE_DIR=" FATHOM_BINARY_DIR "/pocl-cache");
+  lines.push_back("ASAN_OPTIONS=detect_leaks=0");  // PoCL and LLVM leave much behind
   lines.push_back("TSAN_OPTIONS=ignore_noninstrumented_modules=1 suppressions=" FATHOM_SOURCE_DIR
                   "/tests/record/opencl/tsan.supp");
   for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
