@@ -60,7 +60,6 @@ class SignalsGoToChild {
   static void set(int signal, void (*handler)(int), struct sigaction& before) {
     struct sigaction action {};
     action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
     sigaction(signal, &action, &before);
   }
 
