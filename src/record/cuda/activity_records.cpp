@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t kMostNames =
     65'536;  // a program that compiles kernels for ever stays bounded
 
-GpuActivity activity(ActivityKind kind, std::string name, std::uint64_t start, std::uint64_t end,
-                     std::uint32_t correlation) {
+GpuActivity activity(ActivityKind kind, const std::string& name, std::uint64_t start,
+                     std::uint64_t end, std::uint32_t correlation) {
   GpuActivity made;
   made.kind = kind;
-  made.name = std::move(name);
+  made.name = name;
   made.backend = "cuda";
   made.start_ns = static_cast<std::int64_t>(start);
   made.end_ns = static_cast<std::int64_t>(end);
