@@ -175,8 +175,8 @@ GpuActivity activity_of(const ApiRecord& record, CallName call_name) {
   std::string name = known != nullptr
                          ? std::string(without_version(known))
                          : fmt::format("{} call {}", runtime ? "CUDA runtime" : "CUDA driver", id);
-  GpuActivity made = activity(ActivityKind::api_call, std::move(name), record.start, record.end,
-                              record.correlationId);
+  GpuActivity made =
+      activity(ActivityKind::api_call, name, record.start, record.end, record.correlationId);
   made.thread = record.threadId;
   return made;
 }
