@@ -98,7 +98,13 @@ void run(const Options& options) {
   record::Ended ended;
   for (int i = 1; i <= options.repeat; ++i) {
     const std::string output = output_of(options, i);
-    ended = record_once(options, output);
+    try {
+      ended = record_once(options, output);
+    } catch (...) {
+      // The name that was reserved for a run that never began.
+      if (options.output.empty()) std::filesystem::remove(output);
+      throw;
+    }
     say_how_it_ended(ended);
     if (options.repeat > 1) {
       fmt::print(stderr, "fathom: run {} of {}: {}, {}\n", i, options.repeat, output,
