@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kFalseShare = 0.01;  // q of Benjamini and Hochberg
 constexpr double kConfidence = 0.95;
+constexpr double kLikeTheJump = 0.3;
 constexpr std::uint32_t kMostRuns = 30;  // more is no advice
 
 double percent(double log_ratio) {
@@ -39,13 +40,20 @@ double mean_call_ns(std::span<const Sample> runs) {
   return total / calls;
 }
 
-bool ranges_disjoint(const OperationRuns& runs) {
-  const auto by_centre = [](const Sample& a, const Sample& b) {
-    return a.log_centre < b.log_centre;
-  };
-  const auto [base_low, base_high] = std::ranges::minmax_element(runs.base, by_centre);
-  const auto [now_low, now_high] = std::ranges::minmax_element(runs.current, by_centre);
-  return base_high->log_centre < now_low->log_centre || now_high->log_centre < base_low->log_centre;
+// How far apart the two sides' runs lie, and how wide either side is at most.
+struct Ranges {
+  double gap = 0;  // below 0 where they overlap
+  double width = 0;
+};
+
+Ranges ranges_of(const OperationRuns& runs) {
+  const auto centre = [](const Sample& sample) { return sample.log_centre; };
+  const auto base = std::ranges::minmax(runs.base, {}, centre);
+  const auto current = std::ranges::minmax(runs.current, {}, centre);
+  return {std::max(current.min.log_centre - base.max.log_centre,
+                   base.min.log_centre - current.max.log_centre),
+          std::max(base.max.log_centre - base.min.log_centre,
+                   current.max.log_centre - current.min.log_centre)};
 }
 
 // The widest jump between levels that any run shows; 0 where none does.
@@ -57,6 +65,15 @@ double mode_distance(const OperationRuns& runs) {
     }
   }
   return widest;
+}
+
+// Whether all runs of one side may have fallen on one level and all of the other side on the other,
+// by chance: each does so as a coin falls, and the change is then as large as the jump.
+bool may_be_a_jump(const OperationRuns& runs, double change) {
+  const double jump = mode_distance(runs);
+  const int tosses = static_cast<int>(runs.base.size() + runs.current.size());
+  return jump > 0 && std::abs(std::abs(change) - jump) <= kLikeTheJump * jump &&
+         std::ldexp(2.0, -tosses) > kFalseShare;
 }
 
 bool is_on_both_sides(const OperationRuns& runs) {
@@ -146,13 +163,15 @@ ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, 
   const double change = judged.difference.value;
   const double worse = std::log1p(settings.threshold_pct / 100);
   const double better = std::log1p(-std::min(settings.threshold_pct, 99.0) / 100);
+  const Ranges ranges = ranges_of(runs);
   const bool is_large = change >= worse || change <= better;
-  const bool is_proven = judged.p_value <= kFalseShare && ranges_disjoint(runs);
+  const bool is_proven = judged.p_value <= kFalseShare && ranges.gap > 0;
   const bool may_decide = !judged.is_single || settings.single_run_decides;
-  // A jump between two levels looks like a change of its own size; only a larger one is more.
-  if (const double jump = mode_distance(runs); jump > 0) {
-    if (std::abs(change) < 1.5 * jump && (is_large || jump >= worse)) return ChangeType::unstable;
+  if (is_large && !(is_proven && ranges.gap > ranges.width) &&
+      mode_distance(runs) > std::abs(change) / 1.5) {
+    return ChangeType::unstable;
   }
+  if (is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
   if (is_large && may_decide && (is_proven || (judged.is_single && settings.single_run_decides))) {
     return change > 0 ? ChangeType::regression : ChangeType::improvement;
   }
@@ -169,7 +188,7 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
   verdict.change_pct = percent(judged.difference.value);
   verdict.low_pct = percent(low);
   verdict.high_pct = percent(high);
-  verdict.is_significant = judged.p_value <= kFalseShare && ranges_disjoint(runs);
+  verdict.is_significant = judged.p_value <= kFalseShare && ranges_of(runs).gap > 0;
   verdict.type = type_of(runs, judged, low, high, settings);
   verdict.is_tail_changed = has_tail_changed(runs, judged.difference.value, worse);
   verdict.is_suspect = judged.is_single && verdict.type == ChangeType::inconclusive &&
