@@ -136,7 +136,9 @@ void ActivityLog::set_limit(std::size_t each) noexcept {
 
 void ActivityLog::clear() noexcept {
   const std::lock_guard lock(mutex_);
+  std::vector<GpuDevice> devices = std::move(content_.devices);
   content_ = {};
+  content_.devices = std::move(devices);  // they are there still, and told only once
   gpu_operations_.clear();
   dropped_ = 0;
   unwritten_ = 0;
@@ -144,8 +146,12 @@ void ActivityLog::clear() noexcept {
 
 void ActivityLog::set_streaming(bool on) noexcept {
   const std::lock_guard lock(mutex_);
+  if (on == streaming_) return;
   streaming_ = on;
-  if (!on) stream_ = {};
+  stream_ = {};
+  if (!on) return;
+  // A run that begins late, or in a forked child, has the same devices.
+  for (const GpuDevice& device : content_.devices) stream(stream_.devices, device);
 }
 
 void ActivityLog::take_stream(Stream& into) noexcept {

@@ -202,11 +202,14 @@ ScopeRef Profiler::innermost_scope() noexcept {
 
 void Profiler::record(const GpuActivity& activity) noexcept {
   if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
   if (core_->activities.add(activity)) core_->wake_writer();
 }
 
 void Profiler::record(const MemoryRecord& record) noexcept {
-  if (core_ != nullptr && core_->generation() != 0) core_->activities.add(record);
+  if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
+  core_->activities.add(record);
 }
 
 void Profiler::record(const GpuDevice& device) noexcept {
