@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "analyze/session.h"
+
 namespace fathom::report {
 namespace {
 
@@ -14,6 +16,7 @@ RunReport make_report(const trace::Trace& trace, std::string source) {
   report.source = std::move(source);
   report.activity = analyze::activity(trace);
   report.operations = analyze::operations(trace);
+  report.session = analyze::session(trace, report.operations, report.source);
   report.bottlenecks = analyze::bottlenecks(report.operations, kBottlenecks);
   return report;
 }

@@ -66,6 +66,7 @@ enum KnownAnnotation : base::StringId {
   kAnnotationTotalReserved,
   kAnnotationDeviceId,
   kAnnotationDeviceType,
+  kAnnotationScope,
 };
 void intern_known_annotations(base::StringPool& names);
 
