@@ -8,6 +8,7 @@
 #include "analyze/activity.h"
 #include "analyze/attribution.h"
 #include "analyze/idle_gaps.h"
+#include "analyze/session_bottlenecks.h"
 #include "base/interval_set.h"
 #include "base/partition.h"
 
@@ -240,15 +241,6 @@ void add_scopes(ProfileSession& session, const trace::Trace& trace,
   }
 }
 
-void add_bottlenecks(ProfileSession& session, const std::vector<Operation>& operations) {
-  for (const auto& found : analyze::bottlenecks(operations, kBottlenecks)) {
-    const Operation& operation = operations[found.operation];
-    session.bottlenecks.push_back({std::string(operation.name), operation.durations.count(),
-                                   ms(operation.self_ns), found.share_pct / 100,
-                                   found.cumulative_pct / 100, std::string(name_of(found.part))});
-  }
-}
-
 }  // namespace
 
 ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
@@ -263,7 +255,7 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
   add_device_memory(session, trace);
   add_host_memory(session, trace);
   add_scopes(session, trace, operations);
-  add_bottlenecks(session, operations);
+  session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
   add_builds(session, trace, life);
   for (const GpuGap& gap : analyze::idle_gaps(trace, kGaps)) {
     const std::int64_t length = gap.time.length();

@@ -124,6 +124,21 @@ TEST(Session, ScopesOfDroppedSpansKeepTheRecordersFigures) {
   EXPECT_EQ(session_of(trace).scopes.at("work").call_count, 7U);
 }
 
+TEST(Session, AWaitForTheGpuIsTheGpusTime) {
+  Making making;
+  making.gpu_span(1, "k", SpanKind::kernel, 100, 900);
+  making.thread_span(1, "clFinish", SpanKind::sync, 50, 950);
+  making.thread_span(1, "think", SpanKind::scope, 1000, 1300);
+  const ProfileSession found = session_of(making.trace());
+  ASSERT_EQ(found.bottlenecks.size(), 3U);
+  EXPECT_EQ(found.bottlenecks[0].operation, "k");
+  EXPECT_DOUBLE_EQ(found.bottlenecks[0].share, 800.0 / 1200);
+  EXPECT_EQ(found.bottlenecks[1].operation, "think");
+  EXPECT_EQ(found.bottlenecks[2].operation, "clFinish");
+  EXPECT_EQ(ns(found.bottlenecks[2].self_time_ms), 100);
+  EXPECT_DOUBLE_EQ(found.bottlenecks[2].cumulative_share, 1.0);
+}
+
 TEST(Attribution, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
   Making making;
   const SpanId outer = making.thread_span(1, "outer", SpanKind::scope, 0, 100);
