@@ -20,11 +20,15 @@ struct RunReport {
   analyze::Activity activity;
   std::vector<analyze::Operation> operations;  // most self time first
   std::vector<analyze::Bottleneck> bottlenecks;
-  ProfileSession session;
+  ProfileSession session;  // of a run that Fathom recorded; of others, its time alone
 };
 
 // `trace` must outlive it.
 RunReport make_report(const trace::Trace& trace, std::string source);
+
+// The GPUs that did work, in words ("2 × A100 80 GB"); a host lists others too, and some sources
+// number the two differently. Empty where they have no name.
+std::string device_text(const RunReport& report, const trace::Trace& trace);
 
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
