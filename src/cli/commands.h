@@ -9,6 +9,7 @@ namespace fathom::cli {
 
 void add_profile(CLI::App& app);
 void add_report(CLI::App& app);
+void add_hta(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_completion(CLI::App& app);
 

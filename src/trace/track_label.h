@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "trace/trace.h"
+
+namespace fathom::trace {
+
+// A track as people call it: "GPU 0 · stream 7", "thread 4711 (python)". Not empty, and on one
+// line.
+std::string label_of(const Track& track);
+
+}  // namespace fathom::trace
