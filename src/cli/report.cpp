@@ -3,10 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "report/page.h"
+#include "report/page_summary.h"
 #include "report/run_report.h"
+#include "trace/write/output.h"
 
 namespace fathom::cli {
 namespace {
@@ -14,14 +18,26 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   fathom report run.pftrace
+  fathom report trace.json.gz -o report.html
   fathom report trace.json.gz --top 30
   fathom report profile.json --json | python3 -m json.tool)";
 
 struct Options {
   std::string file;
+  std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 10;
   bool json = false;
 };
+
+void write_page(const std::string& path, const report::RunReport& report,
+                const trace::Trace& trace) {
+  const std::string html = report::page_html({{"summary", page_summary(report, trace)}});
+  trace::Output output(path);
+  output.buffer() = html;
+  output.finish();
+  fmt::print(stderr, "fathom: {}: {}, open it in a browser\n", path,
+             base::format_bytes(static_cast<double>(html.size())));
+}
 
 void run(const Options& options) {
   const trace::Trace trace = load(options.file);
@@ -29,6 +45,7 @@ void run(const Options& options) {
   fmt::print("{}", options.json
                        ? to_json(report, trace)
                        : to_text(report, trace, options.top, base::terminal_width(stdout)));
+  if (!options.page.empty()) write_page(options.page, report, trace);
 }
 
 }  // namespace
@@ -39,6 +56,8 @@ void add_report(CLI::App& app) {
       app.add_subcommand("report", "Where the time went: run, operations, bottlenecks");
   command->add_option("FILE", options->file, "A trace or profile of any format Fathom reads")
       ->required();
+  command->add_option("-o,--output", options->page,
+                      "Write the page: one HTML file, to look at and pass on");
   command->add_option("--top", options->top, "Rows a table")->capture_default_str();
   command->add_flag("--json", options->json, "Everything, as JSON");
   command->footer(kExamples);

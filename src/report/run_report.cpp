@@ -1,11 +1,22 @@
 #include "report/run_report.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace fathom::report {
 namespace {
 
 constexpr std::size_t kBottlenecks = 5;
+
+// Makers count memory in powers of two: 34,089,730,048 bytes are sold as 32 GB. Many names say it.
+std::string device_name(const trace::DeviceInfo& device) {
+  const bool says_size = device.name.find("GB") != std::string::npos;
+  if (says_size || !device.memory_bytes) return device.name;
+  return fmt::format("{} {:.0f} GB", device.name,
+                     static_cast<double>(*device.memory_bytes) / (1U << 30));
+}
 
 }  // namespace
 
@@ -16,6 +27,19 @@ RunReport make_report(const trace::Trace& trace, std::string source) {
   report.operations = analyze::operations(trace);
   report.bottlenecks = analyze::bottlenecks(report.operations, kBottlenecks);
   return report;
+}
+
+std::string device_text(const RunReport& report, const trace::Trace& trace) {
+  const std::vector<trace::DeviceInfo>& devices = trace.run.devices;
+  if (devices.empty() || report.activity.gpus.empty()) return {};
+  const auto known = std::find_if(
+      devices.begin(), devices.end(),
+      [&](const trace::DeviceInfo& device) { return device.id == report.activity.gpus.front(); });
+  const std::string name = device_name(known == devices.end() ? devices.front() : *known);
+  if (name.empty()) return {};
+  return report.activity.gpus.size() == 1
+             ? name
+             : fmt::format("{} × {}", report.activity.gpus.size(), name);
 }
 
 }  // namespace fathom::report

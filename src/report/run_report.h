@@ -20,6 +20,10 @@ struct RunReport {
 // `trace` must outlive it.
 RunReport make_report(const trace::Trace& trace, std::string source);
 
+// The GPUs that did work, in words ("2 × A100 80 GB"); a host lists others too, and some sources
+// number the two differently. Empty where they have no name.
+std::string device_text(const RunReport& report, const trace::Trace& trace);
+
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width);

@@ -26,28 +26,6 @@ std::uint64_t step_count(const RunReport& report) {
   return 0;
 }
 
-// Makers count memory in powers of two: 34,089,730,048 bytes are sold as 32 GB. Many names say it.
-std::string device_name(const trace::DeviceInfo& device) {
-  const bool says_size = device.name.find("GB") != std::string::npos;
-  if (says_size || !device.memory_bytes) return device.name;
-  return fmt::format("{} {:.0f} GB", device.name,
-                     static_cast<double>(*device.memory_bytes) / (1U << 30));
-}
-
-// The GPUs that did work; a host lists others too. Some sources number the two differently.
-std::string device_text(const RunReport& report, const trace::Trace& trace) {
-  const std::vector<trace::DeviceInfo>& devices = trace.run.devices;
-  if (devices.empty() || report.activity.gpus.empty()) return {};
-  const auto known = std::find_if(
-      devices.begin(), devices.end(),
-      [&](const trace::DeviceInfo& device) { return device.id == report.activity.gpus.front(); });
-  const std::string name = device_name(known == devices.end() ? devices.front() : *known);
-  if (name.empty()) return {};
-  return report.activity.gpus.size() == 1
-             ? name
-             : fmt::format("{} × {}", report.activity.gpus.size(), name);
-}
-
 // The run in one line: what, where, which rank, how long.
 std::string headline(const RunReport& report, const trace::Trace& trace) {
   std::vector<std::string> parts;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fathom::report {
+
+// Blocks of data by name: "summary" (page_summary.h), and what the page's other views ask for.
+using PageData = std::vector<std::pair<std::string, std::string>>;
+
+// The page of web/ with `data` in it: one HTML file that needs nothing else. Each block is packed
+// (gzip, base64), so that nothing in it can be taken for HTML. Names are plain words.
+std::string page_html(const PageData& data);
+
+// The page as web/ builds it, without data.
+std::string_view page_template();
+
+}  // namespace fathom::report

@@ -1,0 +1,151 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { demoSource } from "./demo";
+import { Help } from "./help";
+import type { InlineSource } from "./inline_source";
+import { useKeys } from "./keys";
+import { fileSource, useDrop } from "./open_file";
+import type { Source } from "./source";
+import type { Run, Summary } from "./summary";
+import { kTabs, tabOf } from "./tabs";
+import { toggleScheme, useScheme } from "./theme";
+
+// The page: head, tabs and the tab that the address names.
+export function App(props: { report: InlineSource | null }) {
+  const [source, setSource] = useState<Source | null>(props.report);
+  const [summary, setSummary] = useState<Summary | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [hash, setHash] = useState(location.hash);
+  const help = useRef<HTMLDialogElement>(null);
+
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  useEffect(() => {
+    let current = true;
+    setSummary(null);
+    source?.summary().then(
+      (found) => current && setSummary(found),
+      (error: unknown) => current && setProblem(`${source.name}: ${messageOf(error)}`),
+    );
+    return () => { current = false; };
+  }, [source]);
+  useEffect(() => {
+    document.title = summary ? `${titleOf(summary.run)} · Fathom` : "Fathom";
+  }, [summary]);
+
+  const open = async (file: File) => {
+    setProblem(null);
+    try {
+      setSource(await fileSource(file));
+      location.hash = "overview";
+    } catch (error) {
+      setProblem(`${file.name}: ${messageOf(error)}`);
+    }
+  };
+  const dropping = useDrop(open);
+  useKeys(() => help.current?.showModal());
+
+  const tab = tabOf(hash);
+  const View = tab.view;
+  const wide = tab.id === "timeline" || tab.id === "flame";
+  return (
+    <div class={dropping ? "dropping" : ""}>
+      <Head
+        run={summary?.run ?? null}
+        open={open}
+        back={source !== props.report && props.report ? () => setSource(props.report) : null}
+        help={() => help.current?.showModal()}
+      />
+      {problem && (
+        <div class="problem" role="alert">
+          {problem} <button class="tool" onClick={() => setProblem(null)}>Close</button>
+        </div>
+      )}
+      {source && <Tabs chosen={tab.id} />}
+      <main>
+        {!source && <Welcome open={open} demo={() => setSource(demoSource())} />}
+        {source && (
+          <div id="view" role="tabpanel" aria-label={tab.title} class={wide ? "view wide" : "view"}>
+            {summary && <View key={source.name} source={source} summary={summary} />}
+          </div>
+        )}
+      </main>
+      <Help dialog={help} />
+    </div>
+  );
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const titleOf = (run: Run): string => run.command ?? run.source.split("/").pop() ?? run.source;
+
+function rankText(run: Run): string | null {
+  if (run.rank === null) return null;
+  return run.world_size === null ? `rank ${run.rank}` : `rank ${run.rank} of ${run.world_size}`;
+}
+
+function Head(props: { run: Run | null; open: (file: File) => void; back: (() => void) | null; help: () => void }) {
+  const { run } = props;
+  const scheme = useScheme();
+  const tags = run ? [...run.devices, rankText(run)].filter((tag) => tag !== null) : [];
+  return (
+    <header>
+      <span class="mark">fath<i>o</i>m</span>
+      {run && <span class="run" title={titleOf(run)}>{titleOf(run)}</span>}
+      {tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}
+      <span class="grow" />
+      {props.back && <button class="tool" onClick={props.back}>Back to the report</button>}
+      <FileButton label="Open…" open={props.open} />
+      <button class="tool" onClick={toggleScheme} title="Light or dark">{scheme === "dark" ? "Light" : "Dark"}</button>
+      <button class="tool wide-only" onClick={props.help} aria-label="Help"><kbd>/</kbd> <kbd>?</kbd></button>
+    </header>
+  );
+}
+
+export function FileButton(props: { label: string; open: (file: File) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <button class="tool" title="Open a profile JSON" onClick={() => input.current?.click()}>
+      {props.label}
+      <input
+        ref={input}
+        type="file"
+        accept=".json,.gz,application/json"
+        onClick={(event) => event.stopPropagation()}
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0];
+          if (file) props.open(file);
+          event.currentTarget.value = "";
+        }}
+      />
+    </button>
+  );
+}
+
+function Tabs(props: { chosen: string }) {
+  return (
+    <nav role="tablist" aria-label="Views">
+      {kTabs.map((tab) => (
+        <a key={tab.id} href={`#${tab.id}`} role="tab" aria-selected={tab.id === props.chosen} aria-controls="view">
+          {tab.title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Welcome(props: { open: (file: File) => void; demo: () => void }) {
+  return (
+    <section class="welcome">
+      <h1>Drop a profile here.</h1>
+      <p>
+        A profile JSON, as <code>export_json</code> writes it, opens in this page. Nothing leaves your machine. For traces
+        of other formats, run <code>fathom report TRACE -o report.html</code>.
+      </p>
+      <FileButton label="Choose a file…" open={props.open} />
+      <button class="tool" onClick={props.demo}>Show the demo</button>
+    </section>
+  );
+}

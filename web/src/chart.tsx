@@ -1,0 +1,57 @@
+import {
+  ArcElement, BarController, BarElement, CategoryScale, Chart, DoughnutController, Filler, LinearScale,
+  LineController, LineElement, PointElement, Tooltip, type ChartConfiguration,
+} from "chart.js";
+import { useEffect, useRef } from "preact/hooks";
+import { colour, usePaper, useScheme } from "./theme";
+
+Chart.register(
+  ArcElement, BarController, BarElement, CategoryScale, DoughnutController, Filler, LinearScale, LineController,
+  LineElement, PointElement, Tooltip,
+);
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+Chart.defaults.font.size = 11.5;
+
+// A chart of Chart.js that follows the colours of the page. `config` is asked again whenever they or
+// `data` change. `label` says in words what the chart shows.
+export function ChartView(props: { label: string; height: number; data: unknown; config: () => ChartConfiguration }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scheme = useScheme();
+  const paper = usePaper();
+  useEffect(() => {
+    if (!canvas.current) return;
+    Chart.defaults.color = colour("ink-2");
+    Chart.defaults.borderColor = colour("line");
+    const chart = new Chart(canvas.current, props.config());
+    return () => chart.destroy();
+  }, [scheme, paper, props.data]);
+  return (
+    <div class="chart" style={{ height: `${props.height}px` }}>
+      <canvas ref={canvas} role="img" aria-label={props.label} />
+    </div>
+  );
+}
+
+// What the tooltips of all charts look like.
+export const tooltip = (label: (value: number, series: string) => string) => ({
+  displayColors: true,
+  boxPadding: 4,
+  backgroundColor: colour("panel"),
+  borderColor: colour("line"),
+  borderWidth: 1,
+  titleColor: colour("ink"),
+  bodyColor: colour("ink-2"),
+  callbacks: {
+    label: (item: { raw: unknown; dataset: { label?: string | undefined }; label: string }) => {
+      const raw = item.raw;
+      const value = typeof raw === "number" ? raw : Number((raw as { y?: number } | null)?.y ?? 0);
+      return ` ${label(value, item.dataset.label ?? item.label)}`;
+    },
+  },
+});
+
+// Long names in charts are cut; the tables have them whole.
+export const shorten = (name: string, length: number): string =>
+  name.length <= length ? name : `${name.slice(0, length - 1)}…`;

@@ -1,0 +1,34 @@
+// Figures as people read them, in the same form as base/format.cpp: "238.3 ms", "1,616", "31.6 %".
+
+const scaled = (value: number, unit: string): string => {
+  const size = Math.abs(value);
+  return `${value.toFixed(size < 999.95 && size !== Math.floor(size) ? 1 : 0)} ${unit}`;
+};
+
+export function formatDuration(ns: number): string {
+  const size = Math.abs(ns);
+  if (size >= 0.99995e9) return `${(ns / 1e9).toFixed(2)} s`;
+  if (size >= 0.99995e6) return `${(ns / 1e6).toFixed(1)} ms`;
+  if (size >= 0.99995e3) return `${(ns / 1e3).toFixed(1)} µs`;
+  return scaled(ns, "ns");
+}
+
+export function formatBytes(bytes: number): string {
+  const size = Math.abs(bytes);
+  if (size >= 1e12) return scaled(bytes / 1e12, "TB");
+  if (size >= 1e9) return scaled(bytes / 1e9, "GB");
+  if (size >= 1e6) return scaled(bytes / 1e6, "MB");
+  if (size >= 1e3) return scaled(bytes / 1e3, "KB");
+  return `${bytes.toFixed(0)} B`;
+}
+
+export const formatCount = (count: number): string => Math.round(count).toLocaleString("en-US");
+
+export const formatPercent = (percent: number): string => `${percent.toFixed(1)} %`;
+
+export const formatPlural = (count: number, singular: string, plural: string): string =>
+  `${formatCount(count)} ${count === 1 ? singular : plural}`;
+
+// What is not known is a dash, never a zero.
+export const known = <T>(value: T | null, format: (value: T) => string): string =>
+  value === null ? "–" : format(value);

@@ -1,0 +1,52 @@
+import { useMemo, useState } from "preact/hooks";
+import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
+import { Bar, Nothing, Panel } from "../panel";
+import { isGpuWork, type Operation, type Part } from "../summary";
+import type { TabProps } from "../tab";
+import { DataTable, type Column } from "../table";
+import { KernelDetails } from "./details";
+
+const kTypes: Record<Part, string> = {
+  gpu: "compute", comm: "communication", transfer: "copy", overhead: "overhead", cpu: "CPU", idle: "idle",
+};
+const typeOf = (row: Operation): string => (row.kind === "fill" ? "fill" : kTypes[row.part]);
+
+export function KernelsTab({ summary }: TabProps) {
+  const kernels = useMemo(() => summary.operations.filter((row) => isGpuWork(row.kind)), [summary]);
+  const columns = useMemo(() => columnsOf(kernels), [kernels]);
+  const [chosen, choose] = useState<Operation | null>(null);
+  if (kernels.length === 0) return <Nothing>There is no GPU work in this run.</Nothing>;
+  const calls = kernels.reduce((sum, row) => sum + row.calls, 0);
+  return (
+    <>
+      <Panel title="Kernels, copies and fills" note={`${formatPlural(calls, "call", "calls")} of ${formatCount(kernels.length)}`} span={12}>
+        <div class="choosable">
+          <DataTable
+            label="kernels" rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
+            height={Math.max(360, innerHeight - 320)} chosen={chosen} choose={choose}
+          />
+        </div>
+      </Panel>
+      {chosen && <KernelDetails kernel={chosen} type={typeOf(chosen)} />}
+    </>
+  );
+}
+
+function columnsOf(kernels: Operation[]): Column<Operation>[] {
+  const whole = kernels.reduce((sum, row) => sum + row.total_ns, 0);
+  const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
+  const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
+    ({ label, value, text: (row) => formatDuration(value(row)), width: "82px" });
+  return [
+    { label: "kernel", value: (row) => row.name, text: (row) => row.name || "(no name)" },
+    { label: "type", value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: "128px" },
+    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: "76px" },
+    time("sum", (row) => row.total_ns),
+    time("mean", (row) => row.mean_ns),
+    time("min", (row) => row.min_ns),
+    time("max", (row) => row.max_ns),
+    time("p99", (row) => row.p99_ns),
+    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: "70px" },
+    { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={row.part} />, width: "110px" },
+  ];
+}

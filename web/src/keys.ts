@@ -1,0 +1,34 @@
+import { useEffect } from "preact/hooks";
+import { kTabs } from "./tabs";
+
+// Keys of the whole page: 1–6 choose a tab, / finds, ? helps. Canvases have their own beside these.
+export function useKeys(help: () => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping(event.target)) {
+        if (event.key === "Escape") (event.target as HTMLElement).blur();
+        return;
+      }
+      const tab = kTabs[Number(event.key) - 1];
+      if (tab) {
+        location.hash = tab.id;
+      } else if (event.key === "/") {
+        const finder = document.querySelector<HTMLInputElement>("[data-finder]");
+        finder?.scrollIntoView({ block: "nearest" });
+        finder?.focus();
+        finder?.select();
+      } else if (event.key === "?") {
+        help();
+      } else {
+        return;
+      }
+      event.preventDefault();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;

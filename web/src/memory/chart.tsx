@@ -1,0 +1,64 @@
+import { ChartView, tooltip } from "../chart";
+import { formatBytes, formatDuration } from "../format";
+import type { MemorySeries } from "../summary";
+import { colour, type Token } from "../theme";
+
+const kTokens: Token[] = ["gpu", "comm", "cpu", "transfer", "overhead"];
+
+// Bytes over time: held until the next event, so the lines are steps.
+export function MemoryChart({ series, height }: { series: MemorySeries[]; height: number }) {
+  const words = series.map((line) => `${line.label} at most ${formatBytes(line.peak_bytes)}`).join(", ");
+  return (
+    <>
+      <ChartView
+        label={`Memory over time: ${words}`}
+        height={height}
+        data={series}
+        config={() => ({
+          type: "line",
+          data: {
+            datasets: series.map((line, index) => {
+              const lineColour = colour(kTokens[index % kTokens.length]!);
+              return {
+                label: line.label,
+                data: line.times_ns.map((x, at) => ({ x, y: line.bytes[at] ?? 0 })),
+                borderColor: lineColour,
+                backgroundColor: lineColour.replace("rgb(", "rgba(").replace(")", ", 0.12)"),
+                borderWidth: 1.5,
+                pointRadius: line.times_ns.length === 1 ? 3 : 0,
+                pointHitRadius: 8,
+                stepped: "before",
+                fill: index === 0,
+              };
+            }),
+          },
+          options: {
+            parsing: false,
+            interaction: { mode: "nearest", axis: "x", intersect: false },
+            plugins: {
+              tooltip: {
+                ...tooltip((bytes, label) => `${label} ${formatBytes(bytes)}`),
+                callbacks: {
+                  ...tooltip((bytes, label) => `${label} ${formatBytes(bytes)}`).callbacks,
+                  title: (items) => formatDuration(Number(items[0]?.parsed.x ?? 0)),
+                },
+              },
+            },
+            scales: {
+              x: { type: "linear", grid: { display: false }, ticks: { maxRotation: 0, maxTicksLimit: 9, callback: (ns) => formatDuration(Number(ns)) } },
+              y: { beginAtZero: true, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (bytes) => formatBytes(Number(bytes)) } },
+            },
+          },
+        })}
+      />
+      <div class="legend">
+        {series.map((line, index) => (
+          <span key={line.label}>
+            <i class={`fill ${kTokens[index % kTokens.length]}`} />
+            {line.label} · peak {formatBytes(line.peak_bytes)}
+          </span>
+        ))}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { formatCount, formatDuration, known } from "../format";
+import { Panel } from "../panel";
+import type { Scope } from "../summary";
+import { DataTable, type Column } from "../table";
+
+const time = (label: string, value: (row: Scope) => number | null): Column<Scope> =>
+  ({ label, value, text: (row) => known(value(row), formatDuration), width: "84px" });
+
+const kColumns: Column<Scope>[] = [
+  { label: "scope", value: (row) => row.name, text: (row) => row.name },
+  { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: "76px" },
+  time("total", (row) => row.total_ns),
+  time("self", (row) => row.self_ns),
+  time("mean", (row) => (row.total_ns === null || row.calls === 0 ? null : row.total_ns / row.calls)),
+  time("p50", (row) => row.p50_ns),
+  time("p99", (row) => row.p99_ns),
+  { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, width: "220px" },
+];
+
+// Scopes of the library, exact for the whole run.
+export function ScopeTable({ scopes }: { scopes: Scope[] }) {
+  return (
+    <Panel title="Scopes" note="as the recorder counted them" span={12}>
+      <DataTable label="scopes" rows={scopes} columns={kColumns} name={(row) => row.name} sort={{ column: 3, down: true }} height={380} />
+    </Panel>
+  );
+}
+
+function Parts({ scope }: { scope: Scope }) {
+  const parts = [
+    { part: "gpu", ns: scope.gpu_ns }, { part: "transfer", ns: scope.transfer_ns },
+    { part: "overhead", ns: scope.overhead_ns }, { part: "cpu", ns: scope.cpu_ns },
+  ];
+  const whole = parts.reduce((sum, part) => sum + (part.ns ?? 0), 0);
+  if (whole <= 0) return <>–</>;
+  const words = parts.map(({ part, ns }) => `${part} ${known(ns, formatDuration)}`).join(", ");
+  return (
+    <div class="bar" title={words} role="img" aria-label={words}>
+      {parts.map(({ part, ns }) => <i key={part} class={`fill ${part}`} style={{ width: `${((ns ?? 0) / whole) * 100}%` }} />)}
+    </div>
+  );
+}

@@ -1,0 +1,131 @@
+import { formatBytes, formatDuration, formatPercent, formatPlural } from "../format";
+import type { Bottleneck, Card, Memory, Ring, Scope, Slices, Story, Summary } from "../summary";
+import { dominant } from "../overview/top_operations";
+import { numberOf, textOf, type Entry, type Profile } from "./read";
+import { outermost, scopesOf } from "./scopes";
+
+const kBottlenecks = 5;
+const kBars = 12;
+
+// The summary document of a profile JSON: what page_summary.cpp makes of a trace.
+export function summaryOfProfile(profile: Profile, source: string): Summary {
+  const scopes = scopesOf(profile);
+  const top = outermost(profile.entries);
+  const ring = ringOf(top);
+  const duration = profile.entries.reduce((most, entry) => Math.max(most, entry.end_ns), 0);
+  const dropped = numberOf(profile.run["dropped_entries"]) ?? 0;
+  return {
+    fathom: profile.version ?? "",
+    run: {
+      source,
+      format: "profile JSON",
+      command: textOf(profile.run["command"]),
+      rank: numberOf(profile.run["rank"]),
+      world_size: numberOf(profile.run["world_size"]),
+      duration_ns: profile.entries.length > 0 ? duration : null,
+      spans: profile.entries.length,
+      threads: new Set(profile.entries.map((entry) => entry.thread)).size,
+      gpu_streams: 0,
+      devices: [],
+    },
+    story: storyOf(scopes, ring, profile.entries.length),
+    cards: cardsOf(profile, scopes, ring),
+    ring,
+    slices: partsByScope(scopes),
+    operations: [],
+    scopes,
+    bottlenecks: bottlenecksOf(scopes),
+    memory: memoryOf(profile.entries),
+    ranks: [],
+    warnings: dropped > 0 ? [`${formatPlural(dropped, "entry was", "entries were")} dropped; the figures of the scopes hold for all.`] : [],
+  };
+}
+
+// The parts of what the outermost scopes took; where the parts were not measured, there is no ring.
+function ringOf(entries: Entry[]): Ring | null {
+  const sum = (value: (entry: Entry) => number | null) => entries.reduce((total, entry) => total + (value(entry) ?? 0), 0);
+  const parts: Ring["parts"] = [
+    { label: "GPU", part: "gpu", ns: sum((entry) => entry.gpu_ns) },
+    { label: "transfer", part: "transfer", ns: sum((entry) => entry.transfer_ns) },
+    { label: "overhead", part: "overhead", ns: sum((entry) => entry.overhead_ns) },
+    { label: "CPU", part: "cpu", ns: sum((entry) => entry.cpu_ns) },
+  ];
+  const total_ns = parts.reduce((total, part) => total + part.ns, 0);
+  return total_ns > 0 ? { caption: "in scopes", total_ns, parts } : null;
+}
+
+function partsByScope(scopes: Scope[]): Slices | null {
+  const measured = scopes
+    .filter((scope) => scope.gpu_ns !== null || scope.cpu_ns !== null || scope.transfer_ns !== null || scope.overhead_ns !== null)
+    .sort((a, b) => (b.total_ns ?? 0) - (a.total_ns ?? 0))
+    .slice(0, kBars);
+  if (measured.length === 0) return null;
+  return {
+    title: "GPU, transfer, overhead and CPU by operation",
+    labels: measured.map((scope) => scope.name),
+    gpu_ns: measured.map((scope) => scope.gpu_ns ?? 0),
+    transfer_ns: measured.map((scope) => scope.transfer_ns ?? 0),
+    overhead_ns: measured.map((scope) => scope.overhead_ns ?? 0),
+    cpu_ns: measured.map((scope) => scope.cpu_ns ?? 0),
+  };
+}
+
+const weight = (scope: Scope): number => scope.self_ns ?? scope.total_ns ?? 0;
+
+function bottlenecksOf(scopes: Scope[]): Bottleneck[] {
+  const whole = scopes.reduce((sum, scope) => sum + weight(scope), 0);
+  if (whole <= 0) return [];
+  let cumulative = 0;
+  return [...scopes].sort((a, b) => weight(b) - weight(a)).slice(0, kBottlenecks).map((scope) => {
+    const share_pct = (weight(scope) / whole) * 100;
+    cumulative += share_pct;
+    return { name: scope.name, part: dominant(scope), self_ns: weight(scope), share_pct, cumulative_pct: cumulative };
+  });
+}
+
+function storyOf(scopes: Scope[], ring: Ring | null, entries: number): Story {
+  const count = formatPlural(scopes.length, "operation", "operations");
+  const first = bottlenecksOf(scopes)[0];
+  const gpu = ring?.parts[0]?.ns ?? 0;
+  const detail = `${count} · ${entries > 0 ? formatPlural(entries, "entry", "entries") : "a summary without entries"}`;
+  if (scopes.length === 0) return { headline: "No operations in this profile.", detail: "" };
+  const most = first ? `${first.name} took ${formatPercent(first.share_pct)} of the time by itself.` : "";
+  if (!ring || gpu <= 0) return { headline: `No GPU time was measured. ${most}`, detail };
+  return { headline: `The GPU worked ${formatPercent((gpu / ring.total_ns) * 100)} of ${formatDuration(ring.total_ns)}. ${most}`, detail };
+}
+
+function cardsOf(profile: Profile, scopes: Scope[], ring: Ring | null): Card[] {
+  const cards: Card[] = (ring?.parts ?? []).map((part) => ({
+    label: part.label,
+    value: formatPercent((part.ns / ring!.total_ns) * 100),
+    note: formatDuration(part.ns),
+  }));
+  const calls = scopes.reduce((sum, scope) => sum + scope.calls, 0);
+  cards.push({ label: "Calls", value: calls.toLocaleString("en-US"), note: formatPlural(scopes.length, "operation", "operations") });
+  const peak = profile.entries.reduce<number | null>((most, entry) => maxKnown(most, entry.peak_bytes), null);
+  if (peak !== null) cards.push({ label: "Peak memory", value: formatBytes(peak), note: "of any scope" });
+  return cards;
+}
+
+const maxKnown = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b));
+
+function memoryOf(entries: Entry[]): Memory | null {
+  const points = entries
+    .filter((entry) => entry.memory_bytes !== null)
+    .map((entry) => ({ time: entry.end_ns, bytes: entry.memory_bytes ?? 0 }))
+    .sort((a, b) => a.time - b.time);
+  if (points.length === 0) return null;
+  const peak = points.reduce((most, point) => (point.bytes > most.bytes ? point : most));
+  return {
+    series: [{
+      label: "Allocated at the end of each scope",
+      times_ns: points.map((point) => point.time),
+      bytes: points.map((point) => point.bytes),
+      peak_bytes: peak.bytes,
+      peak_time_ns: peak.time,
+      capacity_bytes: null,
+    }],
+    holders: [],
+    leaks: [],
+  };
+}

@@ -1,0 +1,19 @@
+import type { Summary } from "./summary";
+
+// Where the page's data comes from: the report file itself, a profile dropped onto the page, or
+// (later) a server. The page asks only this.
+export interface Source {
+  // What it is called on the page: a file's name.
+  readonly name: string;
+
+  summary(): Promise<Summary>;
+
+  // The binary timeline that page_timeline.cpp writes; null where this source has none.
+  timeline(): Promise<ArrayBuffer | null>;
+
+  // Any other named block of data; null where this source has none of that name.
+  blob(name: string): Promise<ArrayBuffer | null>;
+
+  // JSON text of a span's arguments; null where they are not known.
+  spanArgs(id: number): Promise<string | null>;
+}

@@ -1,0 +1,143 @@
+// The summary document of a run: page_summary.cpp writes it, profile_summary.ts makes it of a
+// profile JSON. Times are nanoseconds. What is unknown is null.
+
+// What time is spent on; each has its colour, everywhere on the page.
+export type Part = "gpu" | "comm" | "transfer" | "overhead" | "cpu" | "idle";
+
+export interface Summary {
+  fathom: string;
+  run: Run;
+  story: Story;
+  cards: Card[];
+  ring: Ring | null;
+  slices: Slices | null;
+  operations: Operation[];
+  scopes: Scope[];
+  bottlenecks: Bottleneck[];
+  memory: Memory | null;
+  ranks: Rank[];
+  warnings: string[];
+}
+
+export interface Run {
+  source: string;
+  format: string | null;
+  command: string | null;
+  rank: number | null;
+  world_size: number | null;
+  duration_ns: number | null;
+  spans: number;
+  threads: number;
+  gpu_streams: number;
+  devices: string[];
+}
+
+// One sentence that tells the story, and one with the figures behind it.
+export interface Story {
+  headline: string;
+  detail: string;
+}
+
+// A figure, as people read it.
+export interface Card {
+  label: string;
+  value: string;
+  note: string;
+}
+
+// Where the time went: parts that add up to the whole.
+export interface Ring {
+  caption: string;
+  total_ns: number;
+  parts: { label: string; part: Part; ns: number }[];
+}
+
+// The four parts of time, step by step or, without steps, in equal slices of the run.
+export interface Slices {
+  title: string;
+  labels: string[];
+  gpu_ns: number[];
+  transfer_ns: number[];
+  overhead_ns: number[];
+  cpu_ns: number[];
+}
+
+// All spans of one name and kind.
+export interface Operation {
+  name: string;
+  kind: string;
+  part: Part;
+  calls: number;
+  total_ns: number;
+  self_ns: number;
+  mean_ns: number;
+  min_ns: number;
+  max_ns: number;
+  std_ns: number;
+  p50_ns: number;
+  p99_ns: number;
+}
+
+// A scope of the library, as the recorder counted it: exact for the whole run.
+export interface Scope {
+  name: string;
+  calls: number;
+  errors: number | null;
+  total_ns: number | null;
+  self_ns: number | null;
+  min_ns: number | null;
+  max_ns: number | null;
+  p50_ns: number | null;
+  p99_ns: number | null;
+  gpu_ns: number | null;
+  cpu_ns: number | null;
+  transfer_ns: number | null;
+  overhead_ns: number | null;
+  peak_memory_mb: number | null;
+}
+
+export interface Bottleneck {
+  name: string;
+  part: Part;
+  self_ns: number;
+  share_pct: number;
+  cumulative_pct: number;
+}
+
+export interface Memory {
+  series: MemorySeries[];
+  holders: MemoryHolder[];
+  leaks: MemoryHolder[];
+}
+
+// Bytes over time; `times_ns` from the start of the run.
+export interface MemorySeries {
+  label: string;
+  times_ns: number[];
+  bytes: number[];
+  peak_bytes: number;
+  peak_time_ns: number;
+  capacity_bytes: number | null;
+}
+
+// Who holds memory: alive at the peak, or never freed.
+export interface MemoryHolder {
+  name: string;
+  blocks: number;
+  bytes: number;
+}
+
+export interface Rank {
+  rank: number | null;
+  label: string;
+  busy_pct: number | null;
+  compute_pct: number | null;
+  communication_pct: number | null;
+  memory_pct: number | null;
+  idle_pct: number | null;
+  overlap_pct: number | null;
+  total_ns: number | null;
+  late_ns: number | null;
+}
+
+export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";

@@ -1,0 +1,15 @@
+import type { ComponentType } from "preact";
+import type { Source } from "./source";
+import type { Summary } from "./summary";
+
+// What every tab is given.
+export interface TabProps {
+  source: Source;
+  summary: Summary;
+}
+
+export interface Tab {
+  id: string; // in the address: #kernels
+  title: string;
+  view: ComponentType<TabProps>;
+}
