@@ -14,12 +14,13 @@ MAY_USE = {
     "trace": {"base"},
     "profiler": {"base"},
     "analyze": {"base", "trace"},
-    "report": {"base", "trace", "analyze"},
+    "compare": {"base", "trace", "analyze"},
+    "report": {"base", "trace", "analyze", "compare"},
     "record": {"base", "trace", "profiler"},
-    "cli": {"base", "trace", "profiler", "analyze", "report", "record"},
+    "cli": {"base", "trace", "profiler", "analyze", "compare", "report", "record"},
 }
 # Headers too heavy to be included by a header.
-HEAVY = ["simdjson.h", "CLI/CLI.hpp", "nlohmann/json.hpp"]
+HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]
 
 
 def sources():

@@ -21,6 +21,18 @@ void DurationStats::add(std::int64_t ns) {
   sketch_.add(static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
 }
 
+void DurationStats::merge(const DurationStats& other) {
+  if (other.count() == 0) return;
+  min_ = count() == 0 ? other.min_ : std::min(min_, other.min_);
+  max_ = count() == 0 ? other.max_ : std::max(max_, other.max_);
+  sum_ += other.sum_;
+  const Wide squares = (Wide{squares_high_} << 64 | squares_low_) +
+                       (Wide{other.squares_high_} << 64 | other.squares_low_);
+  squares_high_ = static_cast<std::uint64_t>(squares >> 64);
+  squares_low_ = static_cast<std::uint64_t>(squares);
+  sketch_.merge(other.sketch_);
+}
+
 double DurationStats::mean_ns() const {
   return static_cast<double>(sum_) / static_cast<double>(std::max<std::uint64_t>(count(), 1));
 }

@@ -11,6 +11,7 @@ namespace fathom::base {
 class DurationStats {
  public:
   void add(std::int64_t ns);
+  void merge(const DurationStats& other);  // as if all of the other's had been added
 
   std::uint64_t count() const { return sketch_.count(); }
   std::int64_t sum_ns() const { return sum_; }

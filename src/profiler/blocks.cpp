@@ -27,7 +27,7 @@ void BlockPool::add_slab() {
   std::size_t room = kSlabBytes;
   std::align(kBlockBytes, kSlabBlocks * kBlockBytes, first, room);
   for (std::size_t i = kSlabBlocks; i-- > 0;) {
-    free_.push_back(new (static_cast<char*>(first) + i * kBlockBytes) Block);
+    free_.push_back(reinterpret_cast<Block*>(static_cast<char*>(first) + i * kBlockBytes));
   }
 }
 
@@ -39,10 +39,9 @@ Block* BlockPool::take() noexcept {
   } catch (...) {
     return nullptr;
   }
-  Block* const block = free_.back();
+  // Made when it is taken, so that a page nobody needs is never touched.
+  Block* const block = new (free_.back()) Block;
   free_.pop_back();
-  block->end.store(nullptr, std::memory_order_relaxed);
-  block->next.store(nullptr, std::memory_order_relaxed);
   ++in_use_;
   return block;
 }

@@ -10,7 +10,7 @@
 
 namespace fathom::detail {
 
-inline constexpr std::size_t kBlockBytes = 32768;
+inline constexpr std::size_t kBlockBytes = 65536;
 
 // A piece of a thread's timeline. Aligned to its size, so that a cursor knows when it is full.
 // Blocks that go to a run file form a chain, in the order they were filled.

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +197,33 @@ TEST_F(Recordings, ThatCannotBeWrittenAreRefused) {
             std::string::npos);
   inner();
   EXPECT_EQ(profiler().summary().at("inner").call_count, 1U);
+}
+
+TEST_F(Recordings, NeverWaitForASlowDiskAndCountWhatThatCosts) {
+  constexpr std::uint64_t kScopes = 6'000'000;  // half as much again as may wait
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  std::atomic<bool> slow = true;
+  std::uint64_t bytes = 0;
+  std::thread disk([&] {
+    const int fd = open(path().c_str(), O_RDONLY);
+    slow.wait(true);
+    std::array<char, 65536> buffer;
+    for (ssize_t size = 0; (size = read(fd, buffer.data(), buffer.size())) > 0;) bytes += size;
+    close(fd);
+  });
+  profiler().start_recording(path());
+  for (std::uint64_t i = 0; i < kScopes; ++i) {
+    FATHOM_SCOPE("rush");
+  }
+  slow = false;
+  slow.notify_one();
+  profiler().stop_recording();
+  disk.join();
+  EXPECT_EQ(profiler().summary().at("rush").call_count, kScopes);
+  const std::uint64_t dropped = profiler().drops().recorded_scopes;
+  EXPECT_GT(dropped, kScopes / 6);
+  EXPECT_LT(dropped, kScopes / 2);
+  EXPECT_GT(bytes, (kScopes - dropped) * 4);  // what was not dropped is there
 }
 
 TEST_F(Recordings, OfAnEnvironmentVariableHoldStaticConstructorsAndDestructors) {

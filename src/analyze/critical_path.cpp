@@ -1,0 +1,101 @@
+#include "analyze/critical_path.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analyze/path_walk.h"
+
+namespace fathom::analyze {
+namespace {
+
+using trace::kNoSpan;
+using trace::SpanId;
+
+constexpr std::string_view kStep = "ProfilerStep#";
+
+BoundTimes bound_times(const std::vector<PathSegment>& segments, std::int64_t from_ns,
+                       std::int64_t to_ns) {
+  BoundTimes times = {};
+  auto at = std::partition_point(segments.begin(), segments.end(),
+                                 [&](const PathSegment& s) { return s.end_ns <= from_ns; });
+  for (; at != segments.end() && at->start_ns < to_ns; ++at) {
+    times[static_cast<std::size_t>(at->bound)] +=
+        std::min(at->end_ns, to_ns) - std::max(at->start_ns, from_ns);
+  }
+  return times;
+}
+
+std::vector<PathOperation> path_operations(const trace::Trace& trace,
+                                           const std::vector<PathSegment>& segments) {
+  const std::size_t nameless = trace.names.size();
+  std::vector<PathOperation> table((nameless + 1) * kBoundCount);
+  for (const PathSegment& segment : segments) {
+    const std::size_t name = segment.span == kNoSpan ? nameless : trace.spans.name[segment.span];
+    PathOperation& row = table[name * kBoundCount + static_cast<std::size_t>(segment.bound)];
+    row.path_ns += segment.end_ns - segment.start_ns;
+    ++row.segments;
+  }
+  std::vector<PathOperation> found;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].segments == 0) continue;
+    const auto name = static_cast<trace::NameId>(i / kBoundCount);
+    if (name < nameless) table[i].name = trace.names.view(name);
+    table[i].bound = static_cast<Bound>(i % kBoundCount);
+    found.push_back(table[i]);
+  }
+  std::sort(found.begin(), found.end(), [](const PathOperation& a, const PathOperation& b) {
+    if (a.path_ns != b.path_ns) return a.path_ns > b.path_ns;
+    if (a.name != b.name) return a.name < b.name;
+    return a.bound < b.bound;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<SpanId> step_spans(const trace::Trace& trace) {
+  std::vector<bool> is_step(trace.names.size());
+  bool any = false;
+  for (trace::NameId id = 0; id < is_step.size(); ++id) {
+    is_step[id] = trace.names.view(id).starts_with(kStep);
+    any = any || is_step[id];
+  }
+  std::vector<SpanId> found;
+  if (!any) return found;
+  std::set<trace::NameId> seen;
+  for (const trace::Track& track : trace.tracks) {
+    if (track.kind != trace::TrackKind::thread) continue;
+    for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
+      if (!is_step[trace.spans.name[id]]) continue;
+      const trace::SpanKind kind = trace.spans.kind[id];
+      if (kind == trace::SpanKind::unfinished || kind == trace::SpanKind::gpu_annotation) continue;
+      if (seen.insert(trace.spans.name[id]).second) found.push_back(id);
+    }
+  }
+  std::sort(found.begin(), found.end(), [&](SpanId a, SpanId b) {
+    return std::pair(trace.spans.start_ns[a], a) < std::pair(trace.spans.start_ns[b], b);
+  });
+  return found;
+}
+
+CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies) {
+  CriticalPath path;
+  path.segments = walk_path(trace, dependencies);
+  if (path.segments.empty()) return path;
+  path.begin_ns = path.segments.front().start_ns;
+  path.end_ns = path.segments.back().end_ns;
+  path.bound_by = bound_times(path.segments, path.begin_ns, path.end_ns);
+  path.operations = path_operations(trace, path.segments);
+  for (const SpanId id : step_spans(trace)) {
+    const std::int64_t from = trace.spans.start_ns[id];
+    const std::int64_t to = trace.spans.end_ns(id);
+    path.steps.push_back({trace.name(id), from, to, bound_times(path.segments, from, to)});
+  }
+  return path;
+}
+
+CriticalPath critical_path(const trace::Trace& trace) {
+  return critical_path(trace, dependencies(trace));
+}
+
+}  // namespace fathom::analyze

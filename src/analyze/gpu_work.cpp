@@ -1,0 +1,164 @@
+#include "analyze/gpu_work.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "trace/order.h"
+
+namespace fathom::analyze {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+using trace::TrackId;
+
+// Runtime calls by correlation. Threads number theirs in order, and streams take them in order: so
+// sorting is merging, and the next that is asked for is mostly the next there is.
+class LaunchIndex {
+ public:
+  explicit LaunchIndex(const trace::Trace& trace) : spans_(trace.spans) {
+    for (SpanId id = 0; id < spans_.size(); ++id) {
+      if (spans_.kind[id] != SpanKind::runtime_call) continue;
+      if (spans_.correlation[id] == trace::kNoCorrelation) continue;
+      calls_.push_back({spans_.correlation[id], id});
+    }
+    trace::sort_runs(std::span(calls_),
+                     [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+  }
+
+  SpanId launch_of(std::int64_t correlation, std::int64_t start_ns) {
+    if (correlation == trace::kNoCorrelation) return trace::kNoSpan;
+    if (at_ >= calls_.size() || calls_[at_].correlation != correlation) {
+      const auto found = std::lower_bound(
+          calls_.begin(), calls_.end(), correlation,
+          [](const Call& a, std::int64_t wanted) { return a.correlation < wanted; });
+      at_ = static_cast<std::size_t>(found - calls_.begin());
+    }
+    SpanId best = trace::kNoSpan;
+    for (std::size_t i = at_; i < calls_.size() && calls_[i].correlation == correlation; ++i) {
+      if (best == trace::kNoSpan || is_better(calls_[i].span, best, start_ns))
+        best = calls_[i].span;
+    }
+    if (best != trace::kNoSpan) ++at_;
+    return best;
+  }
+
+ private:
+  struct Call {
+    std::int64_t correlation;
+    SpanId span;
+  };
+
+  bool is_better(SpanId candidate, SpanId best, std::int64_t start_ns) const {
+    const std::int64_t begin = spans_.start_ns[candidate];
+    const std::int64_t best_begin = spans_.start_ns[best];
+    if (begin > start_ns) return best_begin > start_ns && begin < best_begin;
+    return best_begin > start_ns || begin > best_begin;
+  }
+
+  const trace::Spans& spans_;
+  std::vector<Call> calls_;
+  std::size_t at_ = 0;
+};
+
+// Each distinct name is looked at once.
+class TypeIndex {
+ public:
+  explicit TypeIndex(const trace::Trace& trace) : trace_(trace), types_(trace.names.size()) {}
+
+  WorkType of(SpanId id) {
+    const SpanKind kind = trace_.spans.kind[id];
+    if (kind != SpanKind::kernel) return WorkType::memory;
+    std::optional<WorkType>& known = types_[trace_.spans.name[id]];
+    if (!known) known = work_type(kind, trace_.name(id));
+    return *known;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::vector<std::optional<WorkType>> types_;
+};
+
+// Sources that name no device tell GPUs apart by process.
+using DeviceKey = std::pair<std::int64_t, std::string>;
+
+DeviceKey device_key(const trace::Track& track) {
+  return {track.device.value_or(track.pid), track.pid_text};
+}
+
+std::vector<TrackId> tracks_by_device(const trace::Trace& trace) {
+  std::vector<TrackId> order(trace.tracks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](TrackId a, TrackId b) {
+    return device_key(trace.tracks[a]) < device_key(trace.tracks[b]);
+  });
+  return order;
+}
+
+void order_by_start(const GpuWork& work, GpuDevice& device) {
+  const GpuStream& first = work.streams[device.first_stream];
+  const GpuStream& last = work.streams[device.first_stream + device.stream_count - 1];
+  device.by_start.resize(last.first + last.count - first.first);
+  std::iota(device.by_start.begin(), device.by_start.end(),
+            static_cast<std::uint32_t>(first.first));
+  if (device.stream_count == 1) return;
+  trace::sort_runs(std::span(device.by_start), [&](std::uint32_t a, std::uint32_t b) {
+    return work.rows[a].start_ns < work.rows[b].start_ns;
+  });
+}
+
+}  // namespace
+
+Steps steps(const trace::Trace& trace) {
+  Steps found;
+  std::set<trace::NameId> names;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.spans.kind[id] != SpanKind::annotation) continue;
+    if (!trace.name(id).starts_with("ProfilerStep#")) continue;
+    const std::int64_t begin = trace.spans.start_ns[id];
+    found.last_begin_ns = names.empty() ? begin : std::max(found.last_begin_ns, begin);
+    names.insert(trace.spans.name[id]);
+  }
+  found.count = names.size();
+  return found;
+}
+
+std::optional<std::int64_t> whole_steps_end(const trace::Trace& trace) {
+  const Steps found = steps(trace);
+  if (found.count < 2) return std::nullopt;
+  return found.last_begin_ns;
+}
+
+GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched_before_ns) {
+  const trace::Spans& spans = trace.spans;
+  const std::int64_t cut = launched_before_ns.value_or(INT64_MAX);
+  LaunchIndex launches(trace);
+  TypeIndex types(trace);
+  GpuWork work;
+  work.launched_before_ns = launched_before_ns;
+  std::optional<DeviceKey> last_device;
+  for (const TrackId track_id : tracks_by_device(trace)) {
+    const trace::Track& track = trace.tracks[track_id];
+    const std::size_t first = work.rows.size();
+    for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
+      if (!trace::is_gpu_work(spans.kind[id])) continue;
+      const std::int64_t start = spans.start_ns[id];
+      const SpanId launch = launches.launch_of(spans.correlation[id], start);
+      if ((launch == trace::kNoSpan ? start : spans.start_ns[launch]) >= cut) continue;
+      work.rows.push_back({start, spans.end_ns(id), spans.name[id], id, launch, types.of(id)});
+    }
+    if (work.rows.size() == first) continue;
+    if (last_device != device_key(track)) {
+      last_device = device_key(track);
+      work.devices.push_back({track.device, work.streams.size(), 0, {}});
+    }
+    work.streams.push_back({track.device, track.stream, track_id, first, work.rows.size() - first});
+    ++work.devices.back().stream_count;
+  }
+  for (GpuDevice& device : work.devices) order_by_start(work, device);
+  return work;
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/terminal.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "report/hta_report.h"
+
+namespace fathom::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExamples = R"(
+Several files, or the files of a directory, are the ranks of one job. With two profiler steps or
+more the last is left out, because its GPU work is usually cut off; --all-steps takes it in.
+
+Examples:
+  fathom hta trace.json.gz
+  fathom hta rank0.json.gz rank1.json.gz --top 20
+  fathom hta traces/ --json findings.json
+  fathom hta traces/ --json | python3 -m json.tool)";
+
+constexpr std::string_view kFindingsBegin = R"({"ranks":)";
+
+struct Options {
+  std::vector<std::string> files;
+  std::string json;  // a file, or "-" for standard output; empty for text
+  std::size_t top = 10;
+  bool all_steps = false;
+};
+
+bool looks_like_a_trace(const fs::path& path) {
+  constexpr std::array<const char*, 8> kEndings = {".json",           ".gz", ".zst",    ".pftrace",
+                                                   ".perfetto-trace", ".pb", ".sqlite", ".ndjson"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](const char* ending) { return path.extension() == ending; });
+}
+
+std::vector<std::string> files_of(const std::string& directory) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    if (entry.is_regular_file() && looks_like_a_trace(entry.path())) {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// One rank after another: what is kept of a trace are its findings.
+void analyze_file(const std::string& path, const Options& options,
+                  std::vector<analyze::RankFindings>& ranks) {
+  const trace::Trace trace = load(path);
+  for (analyze::RankFindings& found : analyze::holistic(trace, path, {options.all_steps})) {
+    ranks.push_back(std::move(found));
+  }
+}
+
+// A directory may hold other things too: what is no trace is named and left out.
+void analyze_directory(const std::string& path, const Options& options,
+                       std::vector<analyze::RankFindings>& ranks) {
+  const std::size_t before = ranks.size();
+  for (const std::string& file : files_of(path)) {
+    try {
+      analyze_file(file, options, ranks);
+    } catch (const base::Error& error) {
+      fmt::print(stderr, "fathom: {}; left out\n", error.what());
+    }
+  }
+  if (ranks.size() == before) {
+    throw base::Error(path, "no trace in this directory", "Name the files, or another directory");
+  }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw base::Error(path, "cannot write");
+}
+
+// `--json trace.json.gz` names a trace, not what to overwrite: of the files that are there already,
+// only findings are written over.
+bool is_input(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string head(kFindingsBegin.size(), '\0');
+  if (!in.read(head.data(), 1)) return false;
+  in.read(head.data() + 1, static_cast<std::streamsize>(head.size()) - 1);
+  return head != kFindingsBegin;
+}
+
+void run(Options options) {
+  if (!options.json.empty() && (fs::is_directory(options.json) || is_input(options.json))) {
+    options.files.insert(options.files.begin(), std::exchange(options.json, "-"));
+  }
+  if (options.files.empty())
+    throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
+  std::vector<analyze::RankFindings> ranks;
+  for (const std::string& file : options.files) {
+    std::error_code ignored;
+    if (fs::is_directory(file, ignored)) {
+      analyze_directory(file, options, ranks);
+    } else {
+      analyze_file(file, options, ranks);
+    }
+  }
+  const report::HtaReport report = report::make_hta_report(std::move(ranks));
+  if (options.json.empty()) {
+    fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
+  } else if (options.json == "-") {
+    fmt::print("{}", to_json(report, options.top));
+  } else {
+    write_file(options.json, to_json(report, options.top));
+  }
+}
+
+}  // namespace
+
+void add_hta(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches");
+  command->add_option("TRACE", options->files, "Traces, or directories of them");
+  command->add_option("--top", options->top, "Rows a table")->capture_default_str();
+  command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
+      ->expected(0, 1)
+      ->default_str("-");
+  command->add_flag("--all-steps", options->all_steps, "The last profiler step too");
+  command->footer(kExamples);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,124 @@
+#include "compare/sample.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace fathom::compare {
+namespace {
+
+constexpr std::size_t kLeastForSpread = 8;
+constexpr double kModeDistance = 4;  // in standard deviations within a mode
+constexpr double kLeastModeShare = 0.15;
+constexpr double kLeastModeRatio = 0.02;  // modes closer than 2 % trouble nobody
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// The values from rank ⌊low·n⌋ up to ⌈high·n⌉ of sorted ones; never none.
+std::span<const double> between(std::span<const double> sorted, double low, double high) {
+  const auto n = static_cast<double>(sorted.size());
+  const auto begin = static_cast<std::size_t>(low * n);
+  const auto end = std::max(static_cast<std::size_t>(std::ceil(high * n)), begin + 1);
+  return sorted.subspan(begin, end - begin);
+}
+
+// How much wider the mean of dependent values spreads than that of independent ones, from the
+// correlation of neighbours. Values that are clipped first cannot let one spike hide it.
+double dependence(std::span<const double> in_order, double low, double high) {
+  const auto clipped = [&](std::size_t i) { return std::clamp(in_order[i], low, high); };
+  double sum = 0;
+  for (std::size_t i = 0; i < in_order.size(); ++i) sum += clipped(i);
+  const double centre = sum / static_cast<double>(in_order.size());
+  double together = 0;
+  double alone = 0;
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    const double here = clipped(i) - centre;
+    alone += here * here;
+    if (i > 0) together += here * (clipped(i - 1) - centre);
+  }
+  if (alone <= 0) return 1;
+  const double correlation = std::clamp(together / alone, 0.0, 0.95);
+  return (1 + correlation) / (1 - correlation);
+}
+
+// The sum of squares about the mean of `count` values.
+double squares_about_mean(double sum, double squares, std::size_t count) {
+  return std::max(squares - sum * sum / static_cast<double>(count), 0.0);
+}
+
+// The cut of sorted values into a lower and an upper part that leaves the least variance inside
+// them, if what it separates are two modes: levels, each tight, and not a level with spikes above.
+std::optional<Modes> modes_of(std::span<const double> sorted) {
+  const std::size_t n = sorted.size();
+  const auto least =
+      static_cast<std::size_t>(std::max(4.0, std::ceil(kLeastModeShare * static_cast<double>(n))));
+  if (n < 2 * least) return std::nullopt;
+  const double shift = sorted[n / 2];  // keeps the squares small
+  double sum = 0;
+  double squares = 0;
+  for (const double value : sorted) {
+    sum += value - shift;
+    squares += (value - shift) * (value - shift);
+  }
+  double low_sum = 0;
+  double low_squares = 0;
+  double best_within = INFINITY;
+  double distance = 0;
+  double widest = 0;
+  for (std::size_t low = 1; low <= n - least; ++low) {
+    const double value = sorted[low - 1] - shift;
+    low_sum += value;
+    low_squares += value * value;
+    if (low < least) continue;
+    const std::size_t high = n - low;
+    const double below = squares_about_mean(low_sum, low_squares, low);
+    const double above = squares_about_mean(sum - low_sum, squares - low_squares, high);
+    if (below + above >= best_within) continue;
+    best_within = below + above;
+    distance = (sum - low_sum) / static_cast<double>(high) - low_sum / static_cast<double>(low);
+    widest =
+        std::sqrt(std::max(below / static_cast<double>(low), above / static_cast<double>(high)));
+  }
+  if (distance < kLeastModeRatio || distance <= kModeDistance * widest) return std::nullopt;
+  return Modes{distance};
+}
+
+}  // namespace
+
+Sample sample_of(std::span<const std::int64_t> ns) {
+  assert(!ns.empty());
+  std::vector<double> in_order(ns.size());
+  std::ranges::transform(ns, in_order.begin(), [](std::int64_t value) {
+    return std::log(static_cast<double>(std::max<std::int64_t>(value, 1)));
+  });
+  std::vector<double> sorted = in_order;
+  std::ranges::sort(sorted);
+
+  Sample sample;
+  sample.calls = ns.size();
+  for (const std::int64_t value : ns) sample.total_ns += static_cast<double>(value);
+  const std::span<const double> undisturbed = between(sorted, 0.05, 0.5);
+  sample.log_centre = mean(undisturbed);
+  if (ns.size() >= kLeastForSpread) {
+    // The spread of the lower half tells that of a whole that has no disturbance: for normal noise,
+    // median less 5th percentile is 1.645 σ, and the centre's own error is about 1.1 σ/√n.
+    const double median = sorted[sorted.size() / 2];
+    const double sd = (median - sorted[sorted.size() / 20]) / 1.645;
+    const double widened = dependence(in_order, median - 3 * sd, median + 3 * sd);
+    sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(ns.size()));
+  }
+  double trimmed = 0;
+  const std::span<const double> middle = between(sorted, 0.2, 0.8);
+  for (const double value : middle) trimmed += std::exp(value);
+  sample.trimmed_mean_ns = trimmed / static_cast<double>(middle.size());
+  sample.p95_ns = std::exp(
+      sorted[static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(sorted.size())) - 1)]);
+  sample.modes = modes_of(sorted);
+  return sample;
+}
+
+}  // namespace fathom::compare

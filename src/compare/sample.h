@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace fathom::compare {
+
+// Two levels that an operation's times jump between, as with a clock that steps or a cache that is
+// sometimes cold.
+struct Modes {
+  double log_distance = 0;  // between their means
+};
+
+// The times of one operation in one run, brought down to what a comparison needs. Centres are
+// logarithms of nanoseconds, so that a difference is a ratio.
+struct Sample {
+  std::uint64_t calls = 0;
+  double total_ns = 0;
+
+  // Mean of the log times between the 5th and the 50th percentile: where the operation runs
+  // undisturbed. Whatever delays some calls (spikes, preemption, a slow tail) is above it.
+  double log_centre = 0;
+
+  // Standard deviation of `log_centre` as this run alone can tell it, widened for the dependence of
+  // a call's time on that of the call before it. It says nothing of how runs differ. Absent for
+  // fewer than 8 calls.
+  std::optional<double> log_centre_sd;
+
+  double trimmed_mean_ns = 0;  // without the lowest and the highest fifth
+  double p95_ns = 0;
+  std::optional<Modes>
+      modes;  // when there are two, more than 4 σ apart, with a seventh of the calls each
+};
+
+// `ns` in the order of the calls; at least one.
+Sample sample_of(std::span<const std::int64_t> ns);
+
+}  // namespace fathom::compare

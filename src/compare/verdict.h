@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "compare/sample.h"
+
+namespace fathom::compare {
+
+enum class ChangeType : std::uint8_t {
+  improvement,
+  regression,
+  no_change,
+  added,         // NEW: only in the current runs
+  removed,       // only in the baseline
+  inconclusive,  // neither a change nor its absence can be told from these runs
+  unstable,      // jumps between two levels that are further apart than the change
+};
+
+std::string_view name_of(ChangeType type);  // "REGRESSION", as JSON and the terminal write it
+
+// One operation in every run of either side that has it.
+struct OperationRuns {
+  std::vector<Sample> base;
+  std::vector<Sample> current;
+};
+
+struct Settings {
+  double threshold_pct = 5;
+
+  // What runs of one program differ by when a single run a side cannot tell: the standard deviation
+  // of log centres from run to run.
+  double assumed_run_sd = 0.01;
+
+  // With one run a side nothing is called a change, however strong the evidence, unless the user
+  // wants the plain threshold to decide.
+  bool single_run_decides = false;
+};
+
+struct Verdict {
+  ChangeType type = ChangeType::inconclusive;
+  bool is_significant = false;  // the change is real, whatever its size
+  bool is_suspect = false;      // strong evidence of a change, from a single run a side
+
+  // In percent of the baseline's centre. Absent for what only one side has.
+  std::optional<double> change_pct;
+  std::optional<double> low_pct;  // the truth lies between these with 95 % confidence
+  std::optional<double> high_pct;
+
+  bool is_tail_changed =
+      false;  // the mean changed by the threshold, the centre did not or another way
+  std::optional<std::uint32_t> runs_needed;  // a side, to settle what is inconclusive; an estimate
+};
+
+// What can be said of each operation, judged together: their variances inform one another, and the
+// number of operations is paid for in the level of proof.
+std::vector<Verdict> verdicts(std::span<const OperationRuns> operations, const Settings& settings);
+
+// A change that nearly all operations share, in percent: clocks, not code. Absent where there is
+// none of at least 1 %.
+std::optional<double> common_shift_pct(std::span<const Verdict> verdicts);
+
+}  // namespace fathom::compare

@@ -1,0 +1,19 @@
+#include "report/hta_report.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace fathom::report {
+
+HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks) {
+  std::stable_sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.rank, a.device) < std::tie(b.rank, b.device);
+  });
+  HtaReport report;
+  report.summary = analyze::summarize(ranks);
+  report.ranks = std::move(ranks);
+  return report;
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/hta.h"
+#include "analyze/hta_summary.h"
+
+namespace fathom::report {
+
+// What `fathom hta` says of one or many ranks.
+struct HtaReport {
+  std::vector<analyze::RankFindings> ranks;  // by rank, then device
+  analyze::HtaSummary summary;
+};
+
+// Puts the ranks in order and says what they say together.
+HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks);
+
+// Tables hold `top` rows each and fit `width` columns.
+std::string to_text(const HtaReport& report, std::size_t top, std::size_t width);
+
+// `top` is the number of `top_kernels`; all else is complete. docs/hta.schema.json describes it.
+std::string to_json(const HtaReport& report, std::size_t top);
+
+}  // namespace fathom::report
