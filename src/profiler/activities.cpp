@@ -124,6 +124,11 @@ ActivityLog::Content ActivityLog::content() const {
   return content_;
 }
 
+bool ActivityLog::told() const {
+  const std::lock_guard lock(mutex_);
+  return content_.told;
+}
+
 bool ActivityLog::is_gpu_operation(OperationId operation) const {
   const std::lock_guard lock(mutex_);
   return gpu_operations_.contains(operation);

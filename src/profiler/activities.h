@@ -46,6 +46,7 @@ class ActivityLog {
   std::uint64_t dropped() const;
   std::uint64_t unwritten() const;  // of those, what a run file lacks
   Content content() const;
+  bool told() const;  // anything at all
   bool is_gpu_operation(OperationId operation) const;
 
   void set_limit(std::size_t each) noexcept;

@@ -41,6 +41,7 @@ struct Command {
   Kind kind = Kind::call;
   Direction direction = Direction::none;
   std::uint8_t dimensions = 0;    // of a kernel's sizes
+  bool is_object = false;         // memory whose `address` is the object's handle
   std::int32_t status = 0;        // an OpenCL error code, or 0
   std::int32_t device = -1;       // as numbered in devices.h
   std::int32_t queue = -1;        // as numbered in queues.h

@@ -62,6 +62,8 @@ void memory_changed(const Command& command) noexcept {
   record.address = command.address;
   record.scope = {command.scope};
   record.name = number_of(command.name);
+  record.thread = command.thread;
+  record.is_handle = command.is_object;
   profiler().record(record);
 }
 
