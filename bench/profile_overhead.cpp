@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -22,7 +23,7 @@ namespace {
 
 using Command = std::vector<std::string>;
 
-constexpr int kPairs = 15;
+constexpr int kPairs = 9;
 
 struct Program {
   const char* name;
@@ -108,6 +109,7 @@ void measure(const Program& program, const std::string& run_file) {
 
 int main() {
   namespace fs = std::filesystem;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const fs::path folder = fs::temp_directory_path() / fmt::format("fathom-bench-{}", getpid());
   fs::create_directories(folder);
   setenv("POCL_CACHE_DIR", FATHOM_BINARY_DIR "/pocl-cache", 1);
