@@ -17,8 +17,6 @@
 #include <string>
 #include <vector>
 
-extern char** environ;
-
 namespace {
 
 using Command = std::vector<std::string>;
@@ -31,7 +29,8 @@ struct Program {
   Command command;
 };
 
-const std::array<Program, 2> kPrograms = {
+// NOLINTNEXTLINE(bugprone-suspicious-missing-comma): the filter is one word
+const std::array<Program, 2> programs = {
     Program{"clpeak", 1.05, {"/usr/bin/clpeak", "--kernel-latency"}},
     Program{"ffmpeg",
             1.02,
@@ -114,7 +113,7 @@ int main() {
   fs::create_directories(folder);
   setenv("POCL_CACHE_DIR", FATHOM_BINARY_DIR "/pocl-cache", 1);
   fs::create_directories(FATHOM_BINARY_DIR "/pocl-cache");
-  for (const Program& program : kPrograms) measure(program, folder / "run.pftrace");
+  for (const Program& program : programs) measure(program, folder / "run.pftrace");
   fs::remove_all(folder);
   return 0;
 }
