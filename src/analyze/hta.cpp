@@ -5,8 +5,12 @@
 #include <charconv>
 #include <filesystem>
 
+#include "trace/parallel.h"
+
 namespace fathom::analyze {
 namespace {
+
+constexpr unsigned kThreads = 2;  // the critical path takes as long as all else
 
 // "worker3_step_12…", "sampled_rank-1.json", "rank_07.json" → the number.
 std::optional<std::int64_t> rank_in_name(const std::string& source) {
@@ -75,14 +79,23 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   const Steps found_steps = steps(trace);
   run.steps = found_steps.count;
   run.leaves_out_last_step = !options.all_steps && found_steps.count >= 2;
-  const GpuWork work = gpu_work(
-      trace, run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt);
-  run.critical_path = path_bound(trace);
-  if (work.devices.empty()) return {run};
-  std::vector<RankFindings> found(work.devices.size(), run);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    analyze_device(trace, work, work.devices[i], found[i]);
-  }
+  const std::optional<std::int64_t> window_end =
+      run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt;
+
+  std::vector<RankFindings> found;
+  std::optional<PathBound> path;
+  trace::in_parallel(kThreads, 2, [&](std::size_t task) {
+    if (task == 0) {
+      path = path_bound(trace);
+      return;
+    }
+    const GpuWork work = gpu_work(trace, window_end);
+    found.assign(std::max<std::size_t>(work.devices.size(), 1), run);
+    for (std::size_t i = 0; i < work.devices.size(); ++i) {
+      analyze_device(trace, work, work.devices[i], found[i]);
+    }
+  });
+  for (RankFindings& one : found) one.critical_path = path;
   return found;
 }
 
