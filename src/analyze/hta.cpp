@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "trace/parallel.h"
 
@@ -58,16 +59,6 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDev
   found.annotations = annotations(trace, work, device);
 }
 
-std::optional<PathBound> path_bound(const trace::Trace& trace) {
-  const CriticalPath path = critical_path(trace);
-  if (path.total_ns() <= 0) return std::nullopt;
-  PathBound bound{path.total_ns(), path.bound_by, {}};
-  for (const PathStep& step : path.steps) {
-    bound.steps.push_back({std::string(step.name), step.bound_by});
-  }
-  return bound;
-}
-
 }  // namespace
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
@@ -83,10 +74,10 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
       run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt;
 
   std::vector<RankFindings> found;
-  std::optional<PathBound> path;
+  CriticalPath path;
   trace::in_parallel(kThreads, 2, [&](std::size_t task) {
     if (task == 0) {
-      path = path_bound(trace);
+      path = critical_path(trace);
       return;
     }
     const GpuWork work = gpu_work(trace, window_end);
@@ -94,8 +85,15 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
     for (std::size_t i = 0; i < work.devices.size(); ++i) {
       analyze_device(trace, work, work.devices[i], found[i]);
     }
+    if (!options.many_ranks && work.devices.size() < 2) return;
+    std::vector<RankRun> runs = rank_runs(trace, work);
+    for (std::size_t i = 0; i < runs.size(); ++i) found[i].run = std::move(runs[i]);
   });
-  for (RankFindings& one : found) one.critical_path = path;
+  path.segments = {};  // a timeline shows them; findings of many ranks are kept at once
+  for (RankFindings& one : found) {
+    one.critical_path = path;  // one for all GPUs of the rank
+    one.run.rank = one.rank;
+  }
   return found;
 }
 

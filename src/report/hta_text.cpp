@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/table.h"
+#include "report/bar.h"
 #include "report/hta_report.h"
 #include "report/hta_tables.h"
+#include "report/ranks_report.h"
 
 namespace fathom::report {
 namespace {
@@ -21,22 +21,11 @@ using base::format_plural;
 
 constexpr std::size_t kBarColumns = 40;
 
-// A bar of eighths of a column.
-std::string bar(double pct) {
-  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<std::size_t>(
-      std::lround(std::clamp(pct, 0.0, 100.0) / 100 * kBarColumns * kEighths.size()));
-  std::string text;
-  for (std::size_t i = 0; i < eighths / kEighths.size(); ++i) text += "█";
-  text += kEighths[eighths % kEighths.size()];
-  return text + std::string(kBarColumns - base::display_width(text), ' ');
-}
-
 std::string bar_line(const char* name, std::int64_t ns, std::int64_t whole,
                      const std::string& note) {
   const double pct = percent_of(ns, whole);
-  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct), format_percent(pct),
-                                 format_duration(static_cast<double>(ns)));
+  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct / 100, kBarColumns),
+                                 format_percent(pct), format_duration(static_cast<double>(ns)));
   if (!note.empty()) line += "   " + note;
   return line + "\n";
 }
@@ -182,6 +171,7 @@ std::string to_text(const HtaReport& report, std::size_t top, std::size_t width)
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);
   text += kernels_table(report.summary, top, width);
+  if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report.summary, width) + "\n";
 }

@@ -54,7 +54,7 @@ TEST_P(WrongInput, MissingFile) {
 }
 
 TEST_P(WrongInput, Directory) {
-  expect_one_line(run(std::filesystem::temp_directory_path().string()), "directory");
+  expect_one_line(run(scratch_.path(".")), "directory");
 }
 
 TEST_P(WrongInput, EmptyFile) {
@@ -83,7 +83,7 @@ TEST_P(WrongInput, NoArgument) {
   expect_one_line(run_program({GetParam()}), "required");
 }
 
-INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "convert"),
+INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "hta", "convert"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
