@@ -42,7 +42,10 @@ std::string rate(const std::optional<double>& gb_s) {
 }
 
 std::string types_table(const RankFindings& rank, std::size_t width) {
-  if (rank.kernel_types.size() < 2) return {};
+  const bool any_overlap =
+      std::any_of(rank.kernel_types.begin(), rank.kernel_types.end(),
+                  [](const auto& type) { return type.type.find(' ') != std::string::npos; });
+  if (!any_overlap) return {};
   base::Table table({"running at the same time", "time", "of busy time"});
   for (const analyze::KernelTypeTime& type : rank.kernel_types) {
     table.row({type.type, duration(type.sum_ns), format_percent(type.pct)});
@@ -142,14 +145,14 @@ std::string ranks_table(const HtaReport& report, std::size_t width) {
 }
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
-  base::Table table({"kernel", "type", "calls", "total", "mean", "std", "p99", "share"});
+  base::Table table({"kernel", "calls", "total", "mean", "p50", "p99", "share"});
   const std::size_t shown = std::min(top, summary.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const base::DurationStats& stats = summary.kernels[i].durations;
     const std::string& name = summary.kernels[i].name;
-    table.row({name.empty() ? "(no name)" : name, std::string(name_of(summary.kernels[i].type)),
-               format_count(stats.count()), duration(stats.sum_ns()),
-               base::format_duration(stats.mean_ns()), base::format_duration(stats.std_dev_ns()),
+    table.row({name.empty() ? "(no name)" : name, format_count(stats.count()),
+               duration(stats.sum_ns()), base::format_duration(stats.mean_ns()),
+               base::format_duration(stats.quantile_ns(0.5)),
                base::format_duration(stats.quantile_ns(0.99)),
                share(stats.sum_ns(), summary.kernel_time_ns)});
   }

@@ -34,7 +34,7 @@ std::string bars(const analyze::HtaSummary& summary) {
   const analyze::Temporal& time = *summary.temporal;
   std::string overlapped;
   if (summary.comm_comp_overlap_pct) {
-    overlapped = fmt::format("{:.0f} % of all of it overlapped", *summary.comm_comp_overlap_pct);
+    overlapped = fmt::format("{:.0f} % overlapped", *summary.comm_comp_overlap_pct);
   }
   std::string waited;
   if (time.idle_ns > 0) {
@@ -66,7 +66,30 @@ std::string idle_sentence(const analyze::HtaSummary& summary) {
   return fmt::format(" {} of the idle time {}.", much, first.text);
 }
 
-std::string story(const HtaReport& report) {
+// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
+std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
+  const std::size_t indent = base::display_width(first);
+  std::string out = first;
+  std::size_t column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::size_t length = base::display_width(word);
+    if (column > indent && column + 1 + length > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+    at = end + 1;
+  }
+  return out + "\n";
+}
+
+std::string story(const HtaReport& report, std::size_t width) {
   const analyze::HtaSummary& summary = report.summary;
   if (!summary.temporal) return "  No GPU work here.\n";
   const auto busy_pct = [](const analyze::Temporal& time) {
@@ -83,10 +106,11 @@ std::string story(const HtaReport& report) {
     if (least == nullptr || busy_pct(*rank.temporal) < busy_pct(*least->temporal)) least = &rank;
     if (most == nullptr || busy_pct(*rank.temporal) > busy_pct(*most->temporal)) most = &rank;
   }
-  return fmt::format("  The GPUs were busy {} on average, from {} ({}) to {} ({}).{}\n",
-                     format_percent(busy), format_percent(busy_pct(*least->temporal)),
-                     rank_text(*least), format_percent(busy_pct(*most->temporal)), rank_text(*most),
-                     idle_sentence(summary));
+  const std::string sentence = fmt::format(
+      "The GPUs were busy {} on average, from {} ({}) to {} ({}).{}", format_percent(busy),
+      format_percent(busy_pct(*least->temporal)), rank_text(*least),
+      format_percent(busy_pct(*most->temporal)), rank_text(*most), idle_sentence(summary));
+  return wrapped(sentence, "  ", width);
 }
 
 std::string steps_text(const RankFindings& rank) {
@@ -122,29 +146,6 @@ std::string headline(const HtaReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
-  const std::size_t indent = base::display_width(first);
-  std::string out = first;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t length = base::display_width(word);
-    if (column > indent && column + 1 + length > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-    at = end + 1;
-  }
-  return out + "\n";
-}
-
 std::string advice(const analyze::HtaSummary& summary, std::size_t width) {
   std::string text;
   if (!summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
@@ -166,7 +167,7 @@ std::string rank_text(const RankFindings& rank) {
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
-  std::string text = headline(report) + story(report);
+  std::string text = headline(report) + story(report, width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);
