@@ -78,7 +78,10 @@ TEST(Sniff, TellsFormatsByContent) {
   EXPECT_EQ(format("\x0A\x06\x40\x01\x50\x02\x58\x03\x0A\x02\x40\x01"), Format::perfetto);
   EXPECT_EQ(format("PK\x03\x04"), Format::foreign);
   EXPECT_EQ(sniff("hello").what, "text");
-  EXPECT_EQ(sniff(std::string_view("SQLite format 3\0", 16)).what.substr(0, 15), "SQLite database");
+  EXPECT_EQ(format(std::string_view("SQLite format 3\0", 16)), Format::sqlite);
+  EXPECT_EQ(format("\x80\x04\x95"), Format::pickle);
+  EXPECT_EQ(format("(dp0\nVsegments\n"), Format::pickle);
+  EXPECT_EQ(format("cos\nsystem\n(S'ls'\ntR."), Format::pickle);
 }
 
 }  // namespace

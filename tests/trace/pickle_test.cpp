@@ -153,7 +153,7 @@ TEST(Pickle, EveryOpcodeOfPlainData) {
 }
 
 TEST(Pickle, CallsAreRefusedAndNamed) {
-  const std::array cases = {
+  const std::array<std::string, 6> cases = {
       "cos\nsystem\n(S'rm -rf /'\ntR."s,                       // GLOBAL, REDUCE
       "\x80\x04\x8C\x02os\x8C\x06system\x93\x8C\x02ls\x85R.",  // STACK_GLOBAL
       "(S'ls'\nios\nsystem\n."s,                               // INST
