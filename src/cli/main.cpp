@@ -16,8 +16,8 @@ Examples:
   fathom report run.pftrace --top 30 --json   the same for a script
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
-Reads Kineto/Chrome JSON (.gz, .zst), Perfetto and Fathom's own runs and profiles; the content
-tells which, not the name.)";
+Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, PyTorch memory
+snapshots and Fathom's own runs and profiles; the content tells which, not the name.)";
 
 int say(const std::string& problem) {
   fmt::print(stderr, "fathom: {}\n", problem);
