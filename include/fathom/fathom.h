@@ -12,5 +12,6 @@
 
 #include "fathom/activity.h"
 #include "fathom/attribute.h"
+#include "fathom/memory.h"
 #include "fathom/profiler.h"
 #include "fathom/results.h"
