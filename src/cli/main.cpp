@@ -33,6 +33,8 @@ int run(int argc, char** argv) {
   fathom::cli::add_profile(app);
   fathom::cli::add_memory(app);
   fathom::cli::add_report(app);
+  fathom::cli::add_flame(app);
+  fathom::cli::add_timeline(app);
   fathom::cli::add_hta(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);

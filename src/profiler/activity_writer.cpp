@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/perfetto.h"
+#include "profiler/activity_words.h"
 
 namespace fathom::detail {
 namespace {
@@ -367,8 +368,9 @@ void ActivityWriter::write(const ActivityLog::Stream& stream) {
   if (stream.activities.empty() && stream.memory.empty() && stream.devices.empty()) return;
   if (!started_) start();
   for (const GpuDevice& device : stream.devices) write(device);
-  for (const ActivityLog::Batch& batch : stream.activities) {
-    for (const GpuActivity& activity : batch) write(activity);
+  for (const ActivityLog::Block& block : stream.activities) {
+    const std::uint64_t* at = block.words.get();
+    for (const std::uint64_t* const end = at + block.used; at != end;) write(take_activity(at));
   }
   for (const MemoryRecord& record : stream.memory) write(record);
 }

@@ -62,6 +62,13 @@ struct SpanBytes {
   std::int64_t bytes = 0;
 };
 
+// The library scope that a call or GPU work was launched in, by the number its process gave it; of
+// a scope, its own number. For those that say so, sorted by span.
+struct SpanScope {
+  SpanId span = kNoSpan;
+  std::uint64_t scope = 0;
+};
+
 struct Instant {
   std::int64_t time_ns = 0;
   std::uint64_t source = kNoSource;
@@ -119,6 +126,11 @@ struct RunInfo {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
   std::optional<std::int64_t> dropped_spans;  // recorded and lost, as counted by the recorder
+  std::optional<std::int64_t> begin_ns;       // when the program was started, and when it was over
+  std::optional<std::int64_t> end_ns;
+  std::optional<std::int64_t> exit_status;  // or the signal that ended it
+  std::optional<std::int64_t> signal;
+  std::optional<std::int64_t> cpu_ns;  // processor time, of the program and its children
   std::vector<DeviceInfo> devices;
 };
 
@@ -152,6 +164,7 @@ struct Trace {
   std::vector<Track> tracks;
   Spans spans;
   std::vector<SpanBytes> bytes;
+  std::vector<SpanScope> scopes;
   std::vector<Instant> instants;
   std::vector<Counter> counters;
   std::vector<MemoryEvent> memory;

@@ -69,6 +69,7 @@ enum KnownAnnotation : base::StringId {
   kAnnotationDeviceType,
   kAnnotationMemoryHandle,
   kAnnotationMemorySite,
+  kAnnotationScope,
 };
 void intern_known_annotations(base::StringPool& names);
 
