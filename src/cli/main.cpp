@@ -14,6 +14,7 @@ constexpr const char* kExamples = R"(
 Examples:
   fathom report trace.json.gz                 where the time went, as text
   fathom report run.pftrace --top 30 --json   the same for a script
+  fathom memory -- ./app                      memory over time: the peak, and what was never freed
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
 Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, PyTorch memory
