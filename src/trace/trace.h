@@ -89,12 +89,14 @@ enum class MemoryDevice : std::uint8_t { cpu, gpu, unknown };
 struct MemoryEvent {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;
-  std::optional<std::uint64_t> address;
+  std::optional<std::uint64_t> address;  // the same for an allocation and its free
   std::optional<std::int64_t> total_allocated;
   std::optional<std::int64_t> total_reserved;
   TrackId track = 0;
+  NameId site = 0;                 // the call or stack that allocated it; 0 where unknown
   std::int32_t device_index = -1;  // as the source says; -1 where it does not
   MemoryDevice device = MemoryDevice::unknown;
+  bool is_handle = false;  // `address` names an object; it says nothing of where its memory is
 };
 
 enum class FlowPhase : std::uint8_t { begin, step, end };

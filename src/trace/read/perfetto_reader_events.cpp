@@ -158,6 +158,7 @@ void PerfettoReader::add_memory_event(std::string_view message, const SpanRow& r
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
     const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
+    if (annotation.name == kAnnotationMemorySite) event.site = part_.names.intern(annotation.text);
     if (!annotation.integer) continue;
     const std::int64_t value = *annotation.integer;
     switch (annotation.name) {
@@ -165,7 +166,9 @@ void PerfettoReader::add_memory_event(std::string_view message, const SpanRow& r
         event.bytes = value;
         break;
       case kAnnotationMemoryAddress:
+      case kAnnotationMemoryHandle:
         event.address = static_cast<std::uint64_t>(value);
+        event.is_handle = annotation.name == kAnnotationMemoryHandle;
         break;
       case kAnnotationTotalAllocated:
         event.total_allocated = value;
