@@ -56,7 +56,9 @@ std::string gpu_story(const ProfileSession& session) {
   const IdleGap& gap = session.idle_gaps.front();
   if (share_of_run(session, gap.duration_ms) < 0.05) return text;
   text += fmt::format(" Its longest wait was {}", duration(gap.duration_ms));
-  return text + (gap.host.empty() || gap.host_share < 0.5 ? "." : ", for " + base::fit(gap.host, 50) + ".");
+  return text + (gap.host.empty() || gap.host_share < 0.5
+                     ? "."
+                     : ", for " + base::fit(gap.host, 50) + ".");
 }
 
 std::string story(const ProfileSession& session, const trace::Trace& trace) {
