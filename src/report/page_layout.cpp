@@ -19,8 +19,9 @@ std::vector<TrackId> tracks_in_order(const trace::Trace& trace) {
     const trace::Track& track = trace.tracks[id];
     const bool is_stream = track.kind == trace::TrackKind::gpu_stream;
     const int group = is_stream ? 0 : track.kind == trace::TrackKind::thread ? 1 : 2;
+    const bool is_main = track.tid == track.pid && track.tid_text == track.pid_text;
     const SpanId spans = is_stream ? 0 : track.span_count;  // streams stay in their own order
-    return std::tuple(group, UINT32_MAX - spans, id);
+    return std::tuple(group, !is_main, UINT32_MAX - spans, id);
   };
   std::sort(order.begin(), order.end(), [&](TrackId a, TrackId b) { return rank(a) < rank(b); });
   return order;

@@ -18,8 +18,9 @@ struct PageTrack {
   std::vector<PageRow> rows;  // outermost spans first
 };
 
-// Where each span is drawn. GPU streams come first, then threads by how much they have to show.
-// Spans of one row do not overlap, but in the last of very many (kMostRows) rows of a track.
+// Where each span is drawn. GPU streams come first, then the main thread, then others by how much
+// they have to show. Spans of one row do not overlap, but in the last of very many (kMostRows) rows
+// of a track.
 struct PageLayout {
   std::vector<PageTrack> tracks;
   std::vector<trace::SpanId> order;  // span at each place

@@ -49,7 +49,7 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
 
   const press = (event: PointerEvent) => {
     if (event.button !== 0) return;
-    canvas.focus({ preventScroll: true });
+    canvas.focus({ preventScroll: true, focusVisible: false } as FocusOptions);
     const [x0, y0] = place(event);
     const before = scene.view;
     const scrolled = scroller.scrollTop;

@@ -9,6 +9,7 @@ import { scaleOf, type View } from "./view";
 const kShades = [1, 0.86, 0.74, 0.5, 0.32];
 const kWideShades = 3; // so that neighbours of one colour can be told apart
 const kLabelPixels = 26;
+const kGrey = kParts.indexOf("idle");
 export const kFont = '11px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace';
 
 export interface Looks {
@@ -82,14 +83,14 @@ export class Painter {
     const from = Math.max(0, left);
     const seen = Math.min(end, left + width) - from;
     if (seen <= 0) return;
-    const part = this.looks.dimmed(label) ? kParts.length - 1 : this.looks.part(label);
+    const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
     const gap = width > 3 ? 0.6 : 0;
     this.push(part, (label * 7) % kWideShades, x + from, y, Math.max(seen - gap, 0.6), height);
     if (labelled && seen >= kLabelPixels) this.labels.push({ x: x + from, y: y + height / 2, width: seen, label });
   }
 
   private narrow(label: number, x: number, y: number, height: number, covered: number): void {
-    const part = this.looks.dimmed(label) ? kParts.length - 1 : this.looks.part(label);
+    const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
     const shade = covered > 0.75 ? 0 : covered > 0.4 ? 2 : covered > 0.15 ? 3 : 4;
     const batch = this.batches[part * kShades.length + shade]!;
     const last = batch.length - 4;
@@ -111,7 +112,8 @@ export class Painter {
     context.textAlign = "left";
     this.letter ||= context.measureText("m").width;
     for (const { x, y, width, label } of this.labels) {
-      context.fillStyle = this.looks.dimmed(label) ? this.palette.ink2 : this.palette.panel;
+      const isGrey = this.looks.dimmed(label) || this.looks.part(label) === kGrey;
+      context.fillStyle = isGrey ? this.palette.ink : this.palette.panel;
       context.fillText(fit(this.looks.name(label), Math.floor((width - 7) / this.letter)), x + 3, y + 0.5);
     }
     this.drawn.labels += this.labels.length;

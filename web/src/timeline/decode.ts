@@ -114,10 +114,20 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
     beginNs: head.begin_ns, lengthNs, rows, tracks, counters: head.counters,
     names: head.labels.map(([name]) => name || "(no name)"),
     kinds: head.labels.map(([, kind]) => kind),
-    parts: Uint8Array.from(head.labels, ([, , part]) => partIndex(part)),
+    parts: partsOf(head.labels),
     launch,
     steps: stepsOf(rows, head.labels),
   };
+}
+
+// Frames around the work of others are grey: what a GPU annotation spans, and spans of no known kind
+// where others have one.
+function partsOf(labels: Head["labels"]): Uint8Array {
+  const kindsAreKnown = labels.some(([, kind]) => kind !== "other");
+  return Uint8Array.from(labels, ([, kind, part]) => {
+    const isFrame = kind === "gpu_annotation" || kind === "unfinished" || (kind === "other" && kindsAreKnown);
+    return partIndex(isFrame ? "idle" : part);
+  });
 }
 
 function stepsOf(rows: Rows, labels: Head["labels"]): number[] {

@@ -3,6 +3,7 @@ import { formatCount, formatDuration, formatPercent } from "../format";
 import type { Source } from "../source";
 import { linksOf } from "./arrows";
 import type { Timeline, Track } from "./decode";
+import { tickText } from "./ruler";
 
 // All that is known of the selected span, and the way to what it is linked with.
 export function Details(props: {
@@ -17,10 +18,11 @@ export function Details(props: {
   const { rows } = timeline;
   const label = rows.label[span]!;
   const links = linksOf(timeline, span);
+  const share = (rows.length[span]! / Math.max(1, timeline.lengthNs)) * 100;
   const facts: [string, string][] = [
     ["duration", formatDuration(rows.length[span]!)],
-    ["start", formatDuration(rows.start[span]!)],
-    ["share of the run", formatPercent((rows.length[span]! / Math.max(1, timeline.lengthNs)) * 100)],
+    ["start", tickText(rows.start[span]!, 1e3)],
+    ["share of the run", share >= 0.05 ? formatPercent(share) : "< 0.1 %"],
     ["kind", timeline.kinds[label]!.replace("_", " ")],
     ["track", track.name],
   ];

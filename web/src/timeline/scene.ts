@@ -212,7 +212,9 @@ export class TimelineScene implements Scene {
     this.drawHead(context, width);
     if (this.marked) this.drawMark(context, this.marked, height);
     const frame: Frame = { ...painter.drawn, arrows, view: [view.begin, view.end] };
-    (this.canvas as HTMLCanvasElement & { frame?: Frame }).frame = frame;
+    const shown = this.canvas as HTMLCanvasElement & { frame?: Frame };
+    if (!shown.frame) performance.mark("timeline drawn");
+    shown.frame = frame;
   }
 
   private drawSelection(context: CanvasRenderingContext2D, scrolled: number): number {
