@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/hta_report.h"
+#include "report/hta_story.h"
 #include "report/hta_tables.h"
 
 namespace fathom::report {
@@ -55,49 +56,6 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("communication", time.communication_ns, time.total_ns, overlapped) +
          bar_line("copies", time.memory_ns, time.total_ns, "") +
          bar_line("idle", time.idle_ns, time.total_ns, waited);
-}
-
-// How much of the idle time has its most frequent cause, in words.
-std::string idle_sentence(const analyze::HtaSummary& summary) {
-  const std::int64_t idle = summary.temporal->idle_ns;
-  if (percent_of(idle, summary.temporal->total_ns) < 5) return {};
-  const analyze::IdleCauses& causes = summary.idle;
-  struct Cause {
-    std::int64_t ns;
-    const char* text;
-  };
-  const std::array<Cause, 3> all = {
-      {{causes.host_wait_ns, "waited for the host"},
-       {causes.kernel_wait_ns, "is short gaps between kernels"},
-       {causes.other_ns, "is long gaps before work already launched"}}};
-  const Cause& first = *std::max_element(
-      all.begin(), all.end(), [](const Cause& a, const Cause& b) { return a.ns < b.ns; });
-  const double share = percent_of(first.ns, idle);
-  const char* const much = share >= 85 ? "Nearly all" : share >= 60 ? "Most" : "The largest part";
-  return fmt::format(" {} of the idle time {}.", much, first.text);
-}
-
-std::string story(const HtaReport& report) {
-  const analyze::HtaSummary& summary = report.summary;
-  if (!summary.temporal) return "  No GPU work here.\n";
-  const auto busy_pct = [](const analyze::Temporal& time) {
-    return 100 - percent_of(time.idle_ns, time.total_ns);
-  };
-  const double busy = busy_pct(*summary.temporal);
-  if (report.ranks.size() == 1) {
-    return fmt::format("  The GPU was busy {}.{}\n", format_percent(busy), idle_sentence(summary));
-  }
-  const RankFindings* least = nullptr;
-  const RankFindings* most = nullptr;
-  for (const RankFindings& rank : report.ranks) {
-    if (!rank.temporal) continue;
-    if (least == nullptr || busy_pct(*rank.temporal) < busy_pct(*least->temporal)) least = &rank;
-    if (most == nullptr || busy_pct(*rank.temporal) > busy_pct(*most->temporal)) most = &rank;
-  }
-  return fmt::format("  The GPUs were busy {} on average, from {} ({}) to {} ({}).{}\n",
-                     format_percent(busy), format_percent(busy_pct(*least->temporal)),
-                     rank_text(*least), format_percent(busy_pct(*most->temporal)), rank_text(*most),
-                     idle_sentence(summary));
 }
 
 std::string steps_text(const RankFindings& rank) {
@@ -177,7 +135,7 @@ std::string rank_text(const RankFindings& rank) {
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
-  std::string text = headline(report) + story(report);
+  std::string text = headline(report) + "  " + hta_story(report) + "\n";
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);

@@ -1,4 +1,4 @@
-#include "report/page_memory.h"
+#include "report/page_sections.h"
 
 #include <fmt/format.h>
 

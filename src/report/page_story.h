@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "report/hta_report.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
 
@@ -23,7 +25,7 @@ struct RingPart {
 };
 
 // What the head of the page says: one sentence, the figures behind it, and where the time went. The
-// ring's parts add up to its whole; without GPU work they are of the run's wall time.
+// ring's parts add up to its whole.
 struct PageStory {
   std::string headline;
   std::string detail;
@@ -33,9 +35,10 @@ struct PageStory {
   std::vector<RingPart> ring;
 };
 
-PageStory page_story(const RunReport& report, const trace::Trace& trace);
+// Of one trace; `hta` is of the same, all steps of it.
+PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta);
 
-// NCCL, RCCL and their like.
-bool is_communication(std::string_view kernel_name);
+// Of many ranks.
+PageStory page_story(const HtaReport& hta);
 
 }  // namespace fathom::report

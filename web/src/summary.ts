@@ -14,6 +14,7 @@ export interface Summary {
   operations: Operation[];
   scopes: Scope[];
   bottlenecks: Bottleneck[];
+  advice: Advice;
   memory: Memory | null;
   ranks: Rank[];
   warnings: string[];
@@ -127,17 +128,24 @@ export interface MemoryHolder {
   bytes: number;
 }
 
+// One GPU of one rank; shares are of the time from its first to its last work.
 export interface Rank {
   rank: number | null;
   label: string;
-  busy_pct: number | null;
+  device: number | null;
+  total_ns: number | null;
   compute_pct: number | null;
   communication_pct: number | null;
   memory_pct: number | null;
   idle_pct: number | null;
-  overlap_pct: number | null;
-  total_ns: number | null;
-  late_ns: number | null;
+  host_wait_pct: number | null;
+  overlap_pct: number | null; // of communication, hidden behind compute
+}
+
+// What keeps the GPUs from computing, and what to try.
+export interface Advice {
+  findings: { what: string; text: string; share_pct: number }[];
+  recommendations: string[];
 }
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";

@@ -35,6 +35,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     operations: [],
     scopes,
     bottlenecks: bottlenecksOf(scopes),
+    advice: { findings: [], recommendations: [] },
     memory: memoryOf(profile.entries),
     ranks: [],
     warnings: dropped > 0 ? [`${formatPlural(dropped, "entry was", "entries were")} dropped; the figures of the scopes hold for all.`] : [],
