@@ -32,8 +32,11 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "
 async function open(path, hash, ready) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   await page.goto(pathToFileURL(path).href + hash);
-  const seconds = (await (await page.waitForFunction(ready)).jsonValue()) / 1e3;
-  return { page, seconds };
+  for (;;) {
+    const ms = await page.evaluate(ready);
+    if (ms) return { page, seconds: ms / 1e3 };
+    await page.waitForTimeout(20);
+  }
 }
 const drawn = () => performance.getEntriesByName("timeline drawn")[0]?.startTime;
 const loaded = () => performance.getEntriesByType("navigation")[0]?.loadEventStart || undefined;

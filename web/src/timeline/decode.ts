@@ -47,9 +47,12 @@ class Bytes {
 
   number(): number {
     let byte = this.bytes[this.at++]!;
-    if (byte < 0x80) return byte;
     let value = byte & 0x7f;
-    for (let unit = 0x80; byte >= 0x80; unit *= 0x80) {
+    for (let shift = 7; byte >= 0x80 && shift < 28; shift += 7) {
+      byte = this.bytes[this.at++]!;
+      value |= (byte & 0x7f) << shift;
+    }
+    for (let unit = 2 ** 28; byte >= 0x80; unit *= 0x80) { // past what bits can be shifted in
       byte = this.bytes[this.at++]!;
       value += (byte & 0x7f) * unit;
     }
@@ -57,6 +60,7 @@ class Bytes {
   }
   signed(): number {
     const value = this.number();
+    if (value < 2 ** 28) return (value >>> 1) ^ -(value & 1);
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 }
