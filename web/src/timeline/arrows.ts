@@ -15,6 +15,7 @@ export interface Place {
 }
 
 const kMostArrows = 500;
+const kFew = 24; // more are drawn faintly, without heads
 
 // The links of a span, both ways: what launched it, or what it launched.
 export function linksOf(timeline: Timeline, span: number): Link[] {
@@ -32,7 +33,9 @@ export function drawArrows(
 ): number {
   context.strokeStyle = palette.ink;
   context.fillStyle = palette.ink;
-  context.lineWidth = 1.4;
+  const isMany = links.length > kFew;
+  context.lineWidth = isMany ? 0.8 : 1.4;
+  context.globalAlpha = isMany ? 0.35 : 1;
   for (const link of links) {
     const from = place(link.launch);
     const to = place(link.work);
@@ -46,11 +49,13 @@ export function drawArrows(
     context.moveTo(x0, y0);
     context.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1);
     context.stroke();
+    if (isMany) continue;
     context.beginPath();
     context.moveTo(x1, y1);
     context.lineTo(x1 - 4, y1 - (below ? 7 : -7));
     context.lineTo(x1 + 4, y1 - (below ? 7 : -7));
     context.fill();
   }
+  context.globalAlpha = 1;
   return links.length;
 }

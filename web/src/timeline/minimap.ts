@@ -6,7 +6,7 @@ import type { Matches } from "./find";
 
 const kMostTracks = 12;
 
-// The whole run in a strip: the outermost spans of each track, where matches are, and what is seen
+// The whole run in a strip: the work of each stream and the outermost spans of each thread, where matches are, and what is seen
 // now. It is drawn once and kept, until colours or sizes change.
 export class Minimap {
   private kept: HTMLCanvasElement | null = null;
@@ -62,7 +62,10 @@ export class Minimap {
     const each = Math.max(2, (height - 4) / Math.max(1, tracks.length));
     const whole: View = { begin: limits.begin, end: limits.end, width: this.width };
     tracks.forEach((track, index) => {
-      painter.row(timeline.rows, track.firstRow, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
+      const rows = track.gpu ? track.rows : 1; // annotations of a stream stand above its work
+      for (let row = 0; row < rows; ++row) {
+        painter.row(timeline.rows, track.firstRow + row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
+      }
     });
     painter.flush();
     return canvas;
