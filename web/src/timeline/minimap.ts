@@ -65,9 +65,9 @@ export class Minimap {
       const rows = track.gpu ? track.rows : 1; // annotations of a stream stand above its work
       for (let row = 0; row < rows; ++row) {
         painter.row(timeline.rows, track.firstRow + row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
+        painter.flush();
       }
     });
-    painter.flush();
     return canvas;
   }
 
