@@ -1,7 +1,7 @@
 // A little image pipeline that shows what Fathom's profiler sees: nested scopes, several threads,
 // attributes, and a function that fails now and then.
 //
-//   ./dev demo        runs it, and writes run.pftrace and profile.json
+//   build/dev/bin/example_workload      writes run.pftrace and profile.json
 #include <fathom/fathom.h>
 
 #include <cmath>

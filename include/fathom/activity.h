@@ -72,9 +72,11 @@ struct MemoryRecord {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;
   std::int32_t device = 0;
-  std::optional<std::uint64_t> address;
+  std::optional<std::uint64_t> address;  // the same for an allocation and its free
   ScopeRef scope;
-  Name name = {};  // of the call that allocated it
+  Name name = {};                           // of the call that allocated it
+  std::optional<std::int64_t> thread = {};  // that allocated or freed it
+  bool is_handle = false;  // `address` names an object, and is not where its memory is
 };
 
 }  // namespace fathom

@@ -12,5 +12,7 @@
 
 #include "fathom/activity.h"
 #include "fathom/attribute.h"
+#include "fathom/opencl.h"
 #include "fathom/profiler.h"
 #include "fathom/results.h"
+#include "fathom/session.h"

@@ -16,6 +16,7 @@
 #include "fathom/detail/fixed_scope.h"
 #include "fathom/export.h"
 #include "fathom/results.h"
+#include "fathom/session.h"
 
 namespace fathom {
 
@@ -98,9 +99,10 @@ class FATHOM_API Profiler {
   // Profile JSON (docs/formats.md). Throws std::runtime_error where the file cannot be written.
   void export_json(const std::string& path) const;
 
-  // Calls `fn` warmup + iterations times and gives the figures of the latter.
-  Session profile_function(const std::function<void()>& fn, std::string_view name,
-                           std::size_t warmup = 5, std::size_t iterations = 20);
+  // Calls `fn` warmup + iterations times and gives the figures of the latter. Each of those is a
+  // scope of this profiler, too, so that GPU work finds it.
+  ProfileSession profile_function(const std::function<void()>& fn, std::string_view name,
+                                  std::size_t warmup = 5, std::size_t iterations = 20);
 
   // Writes all scopes from now on to a run file, a Perfetto trace that grows at least once a
   // second. False, with the reason on standard error, where it cannot be written; a recording that

@@ -74,11 +74,4 @@ struct Drops {
   std::uint64_t lost_scopes = 0;      // not measured at all: no memory for their statistics
 };
 
-// The figures of profile_function: the measured iterations only.
-struct Session {
-  std::string operation;
-  Summary summary;
-  std::vector<Entry> entries;
-};
-
 }  // namespace fathom

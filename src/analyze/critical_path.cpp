@@ -28,20 +28,25 @@ BoundTimes bound_times(const std::vector<PathSegment>& segments, std::int64_t fr
 std::vector<PathOperation> path_operations(const trace::Trace& trace,
                                            const std::vector<PathSegment>& segments) {
   const std::size_t nameless = trace.names.size();
-  std::vector<PathOperation> table((nameless + 1) * kBoundCount);
+  struct Row {
+    std::int64_t path_ns = 0;
+    std::uint64_t segments = 0;
+  };
+  std::vector<Row> table((nameless + 1) * kBoundCount);
   for (const PathSegment& segment : segments) {
     const std::size_t name = segment.span == kNoSpan ? nameless : trace.spans.name[segment.span];
-    PathOperation& row = table[name * kBoundCount + static_cast<std::size_t>(segment.bound)];
+    Row& row = table[name * kBoundCount + static_cast<std::size_t>(segment.bound)];
     row.path_ns += segment.end_ns - segment.start_ns;
     ++row.segments;
   }
   std::vector<PathOperation> found;
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (table[i].segments == 0) continue;
-    const auto name = static_cast<trace::NameId>(i / kBoundCount);
-    if (name < nameless) table[i].name = trace.names.view(name);
-    table[i].bound = static_cast<Bound>(i % kBoundCount);
-    found.push_back(table[i]);
+    const std::size_t name = i / kBoundCount;
+    const std::string_view text =
+        name < nameless ? trace.names.view(static_cast<trace::NameId>(name)) : std::string_view();
+    found.push_back({std::string(text), static_cast<Bound>(i % kBoundCount), table[i].path_ns,
+                     table[i].segments});
   }
   std::sort(found.begin(), found.end(), [](const PathOperation& a, const PathOperation& b) {
     if (a.path_ns != b.path_ns) return a.path_ns > b.path_ns;
@@ -89,7 +94,8 @@ CriticalPath critical_path(const trace::Trace& trace, const Dependencies& depend
   for (const SpanId id : step_spans(trace)) {
     const std::int64_t from = trace.spans.start_ns[id];
     const std::int64_t to = trace.spans.end_ns(id);
-    path.steps.push_back({trace.name(id), from, to, bound_times(path.segments, from, to)});
+    path.steps.push_back(
+        {std::string(trace.name(id)), from, to, bound_times(path.segments, from, to)});
   }
   return path;
 }

@@ -45,7 +45,7 @@ struct PathSegment {
 
 // A step of the run ("ProfilerStep#7", as the host saw it), and its share of the path.
 struct PathStep {
-  std::string_view name;  // lives as long as the trace
+  std::string name;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   BoundTimes bound_by = {};  // adds up to its duration
@@ -53,7 +53,7 @@ struct PathStep {
 
 // Time on the path of all spans of one name.
 struct PathOperation {
-  std::string_view name;  // empty where nothing was recorded; lives as long as the trace
+  std::string name;  // empty where nothing was recorded
   Bound bound = Bound::unknown;
   std::int64_t path_ns = 0;
   std::uint64_t segments = 0;

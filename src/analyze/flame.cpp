@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/gpu_work.h"
 #include "analyze/host_spans.h"
 #include "trace/track_label.h"
 
@@ -139,14 +140,13 @@ class Builder {
   }
 
   void add_gpu_work() {
-    const std::vector<SpanId> launch = launches_of(trace_);
-    for (SpanId id = 0; id < trace_.spans.size(); ++id) {
-      if (!trace::is_gpu_work(trace_.spans.kind[id])) continue;
-      const FlameNodeId parent = launch[id] == kNoSpan ? paths_.root(kNoLaunch, SpanKind::kernel,
-                                                                     trace_.spans.start_ns[id])
-                                                       : node_[launch[id]];
-      const FlameNodeId node = paths_.call(parent, id);
-      tree_.nodes[node].gpu_self_ns += trace_.spans.duration_ns[id];
+    for (const WorkRow& work : gpu_work(trace_).rows) {
+      const bool is_launched = work.launch != kNoSpan && host_.contains(work.launch);
+      const FlameNodeId parent = is_launched
+                                     ? node_[work.launch]
+                                     : paths_.root(kNoLaunch, SpanKind::kernel, work.start_ns);
+      const FlameNodeId node = paths_.call(parent, work.span);
+      tree_.nodes[node].gpu_self_ns += work.duration_ns();
     }
   }
 

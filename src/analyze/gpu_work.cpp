@@ -30,18 +30,12 @@ class LaunchIndex {
 
   SpanId launch_of(std::int64_t correlation, std::int64_t start_ns) {
     if (correlation == trace::kNoCorrelation) return trace::kNoSpan;
-    if (at_ >= calls_.size() || calls_[at_].correlation != correlation) {
-      const auto found = std::lower_bound(
-          calls_.begin(), calls_.end(), correlation,
-          [](const Call& a, std::int64_t wanted) { return a.correlation < wanted; });
-      at_ = static_cast<std::size_t>(found - calls_.begin());
-    }
+    move_to(correlation);
     SpanId best = trace::kNoSpan;
-    for (std::size_t i = at_; i < calls_.size() && calls_[i].correlation == correlation; ++i) {
+    for (std::size_t i = first_; i < next_; ++i) {
       if (best == trace::kNoSpan || is_better(calls_[i].span, best, start_ns))
         best = calls_[i].span;
     }
-    if (best != trace::kNoSpan) ++at_;
     return best;
   }
 
@@ -50,6 +44,24 @@ class LaunchIndex {
     std::int64_t correlation;
     SpanId span;
   };
+
+  // Makes [first_, next_) the calls of this correlation. It is mostly that of the last question (a
+  // graph) or the one after.
+  void move_to(std::int64_t correlation) {
+    const auto is_at = [&](std::size_t i) {
+      return i < calls_.size() && calls_[i].correlation == correlation;
+    };
+    if (first_ < next_ && is_at(first_)) return;
+    first_ = next_;
+    if (!is_at(first_)) {
+      const auto found = std::lower_bound(
+          calls_.begin(), calls_.end(), correlation,
+          [](const Call& a, std::int64_t wanted) { return a.correlation < wanted; });
+      first_ = static_cast<std::size_t>(found - calls_.begin());
+    }
+    next_ = first_;
+    while (is_at(next_)) ++next_;
+  }
 
   bool is_better(SpanId candidate, SpanId best, std::int64_t start_ns) const {
     const std::int64_t begin = spans_.start_ns[candidate];
@@ -60,7 +72,8 @@ class LaunchIndex {
 
   const trace::Spans& spans_;
   std::vector<Call> calls_;
-  std::size_t at_ = 0;
+  std::size_t first_ = 0;
+  std::size_t next_ = 0;
 };
 
 // Each distinct name is looked at once.

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "trace/trace.h"
 
 namespace fathom::analyze {
@@ -19,9 +17,5 @@ class HostSpans {
   const trace::Trace& trace_;
   bool kinds_are_known_ = false;
 };
-
-// For each GPU work, the call that launched it: the last host span of the same correlation, runtime
-// calls before others. kNoSpan for what is no GPU work, and where no launch was seen.
-std::vector<trace::SpanId> launches_of(const trace::Trace& trace);
 
 }  // namespace fathom::analyze

@@ -54,6 +54,16 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDev
   found.annotations = annotations(trace, work, device);
 }
 
+std::optional<PathBound> path_bound(const trace::Trace& trace) {
+  const CriticalPath path = critical_path(trace);
+  if (path.total_ns() <= 0) return std::nullopt;
+  PathBound bound{path.total_ns(), path.bound_by, {}};
+  for (const PathStep& step : path.steps) {
+    bound.steps.push_back({std::string(step.name), step.bound_by});
+  }
+  return bound;
+}
+
 }  // namespace
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
@@ -67,6 +77,7 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   run.leaves_out_last_step = !options.all_steps && found_steps.count >= 2;
   const GpuWork work = gpu_work(
       trace, run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt);
+  run.critical_path = path_bound(trace);
   if (work.devices.empty()) return {run};
   std::vector<RankFindings> found(work.devices.size(), run);
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -8,12 +8,25 @@
 #include "analyze/annotations.h"
 #include "analyze/bandwidth.h"
 #include "analyze/breakdown.h"
+#include "analyze/critical_path.h"
 #include "analyze/idle.h"
 #include "analyze/kernels.h"
 #include "analyze/launches.h"
 #include "analyze/queue.h"
 
 namespace fathom::analyze {
+
+// What bounds the wall time of a rank (critical_path.h), without the path itself.
+struct PathStepBound {
+  std::string name;
+  BoundTimes bound_by = {};  // ns; adds up to the step's duration
+};
+
+struct PathBound {
+  std::int64_t total_ns = 0;
+  BoundTimes bound_by = {};  // ns; adds up to the total
+  std::vector<PathStepBound> steps;
+};
 
 // What the holistic analysis finds of one GPU of one rank; a rank with several GPUs gives several.
 // It holds nothing of the trace, so that ranks can be read one after another.
@@ -38,6 +51,7 @@ struct RankFindings {
   std::vector<QueueLength> queues;
   std::vector<Bandwidth> bandwidths;
   std::vector<Annotation> annotations;
+  std::optional<PathBound> critical_path;  // of the whole rank and trace; absent without spans
 };
 
 struct HtaOptions {

@@ -202,6 +202,11 @@ enum Field : std::uint32_t {
   kTimeShiftNs = 13,  // subtract from every time: a trace with times below 0 was moved up by it
   kDroppedSpans = 14,
   kBaseTimeNs = 15,  // add to a time, after the shift, to get Unix time
+  kBeginNs = 20,     // when the program was started ...
+  kEndNs = 21,       // ... and when it was over, on the trace's clock
+  kExitStatus = 22,  // of a program that was not ended by a signal
+  kSignal = 23,
+  kCpuNs = 24,  // processor time
 };
 }
 

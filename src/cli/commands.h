@@ -8,7 +8,10 @@ class App;
 namespace fathom::cli {
 
 void add_profile(CLI::App& app);
+void add_memory(CLI::App& app);
 void add_report(CLI::App& app);
+void add_flame(CLI::App& app);
+void add_timeline(CLI::App& app);
 void add_hta(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_completion(CLI::App& app);

@@ -30,7 +30,10 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.require_subcommand(1);
   fathom::cli::add_profile(app);
+  fathom::cli::add_memory(app);
   fathom::cli::add_report(app);
+  fathom::cli::add_flame(app);
+  fathom::cli::add_timeline(app);
   fathom::cli::add_hta(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);

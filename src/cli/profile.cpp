@@ -11,11 +11,13 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "record/cuda/driver_check.h"
 #include "record/launch/injection.h"
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "record/launch/run_trace.h"
 #include "report/run_report.h"
+#include "report/session_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -23,7 +25,7 @@ namespace {
 constexpr const char* kDefaultRun = "run.pftrace";
 constexpr const char* kExamples = R"(
 What Fathom says goes to standard error; standard output is the program's alone. The exit status is the
-program's.
+program's: 127 where there is no such program, 126 where it cannot be run.
 
 Examples:
   fathom profile -- ./app --size 4096
@@ -34,7 +36,8 @@ Examples:
 struct Options {
   std::vector<std::string> command;
   std::string output;
-  std::string json;
+  bool wants_json = false;
+  std::string json;  // a file; standard error where it is empty
   double memory_interval_ms = 10;
   bool no_opencl = false;
   bool no_cuda = false;
@@ -49,6 +52,21 @@ void say_how_it_ended(const record::Ended& ended) {
                ended.signal, strsignal(ended.signal));
   } else if (ended.exit_status != 0) {
     fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
+  }
+}
+
+// Said where it matters: CUDA was to be recorded, and cannot be.
+void say_what_cuda_lacks(const Options& options, const ProfileSession& session) {
+  if (options.no_cuda) return;
+  const bool is_built = !record::recorder_library("libfathom_cuda.so").empty();
+  if (!is_built && session.gpu_time_ms) return;
+  const record::cuda::DriverCheck driver = record::cuda::check_cuda_driver();
+  if (!driver.found) {
+    fmt::print(stderr, "  {}\n\n", base::dim(driver.line, stderr));
+  } else if (!is_built) {
+    fmt::print(
+        stderr, "  {}\n\n",
+        base::dim("this build of Fathom has no CUDA recorder: CUDA work is not recorded", stderr));
   }
 }
 
@@ -73,31 +91,46 @@ record::Ended record_once(const Options& options, const std::string& output) {
   return launched.ended;
 }
 
+void write_json(const Options& options, const ProfileSession& session) {
+  const std::string json = report::to_json(session);
+  if (options.json.empty()) {
+    fmt::print(stderr, "{}", json);
+    return;
+  }
+  std::ofstream file(options.json, std::ios::binary);
+  file << json;
+  if (!file.flush()) throw base::Error(options.json, "cannot be written");
+}
+
 void show(const Options& options, const std::string& output) {
   const trace::Trace trace = load(output);
   const report::RunReport report = report::make_report(trace, output);
+  if (options.wants_json) write_json(options, report.session);
+  if (options.wants_json && options.json.empty()) return;
   fmt::print(stderr, "{}", to_text(report, trace, 10, base::terminal_width(stderr)));
-  if (!options.json.empty()) {
-    std::ofstream file(options.json, std::ios::binary);
-    file << to_json(report, trace);
-    if (!file.flush()) throw base::Error(options.json, "cannot be written");
-  }
+  say_what_cuda_lacks(options, report.session);
   say_what_next(output);
 }
 
 std::string output_of(const Options& options, int run) {
-  if (options.output.empty()) return record::reserve_run_file(kDefaultRun);
-  if (options.repeat == 1) return options.output;
-  const std::filesystem::path path(options.output);
-  return (path.parent_path() /
-          fmt::format("{}-{}{}", path.stem().string(), run, path.extension().string()))
-      .string();
+  if (options.output.empty()) {
+    return options.repeat == 1 ? record::reserve_run_file(kDefaultRun)
+                               : record::reserve_numbered_run_file(kDefaultRun);
+  }
+  return options.repeat == 1 ? options.output : record::numbered(options.output, run);
+}
+
+ProfileSession session_of(const std::string& run) {
+  const trace::Trace trace = load(run);
+  return report::make_report(trace, run).session;
 }
 
 void run(const Options& options) {
   record::Ended ended;
-  for (int i = 1; i <= options.repeat; ++i) {
-    const std::string output = output_of(options, i);
+  std::vector<ProfileSession> sessions;
+  std::string output;
+  for (int i = 1; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
+    output = output_of(options, i);
     try {
       ended = record_once(options, output);
     } catch (...) {
@@ -106,16 +139,12 @@ void run(const Options& options) {
       throw;
     }
     say_how_it_ended(ended);
-    if (options.repeat > 1) {
-      fmt::print(stderr, "fathom: run {} of {}: {}, {}\n", i, options.repeat, output,
-                 base::format_duration(static_cast<double>(ended.end_ns - ended.begin_ns)));
-    }
-    const bool is_last = i == options.repeat || ended.signal != 0 || ended.exit_status != 0;
-    if (is_last) {
-      show(options, output);
-      break;
-    }
+    if (options.repeat > 1) sessions.push_back(session_of(output));
   }
+  if (!sessions.empty()) {
+    fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
+  }
+  show(options, output);
   std::fflush(stderr);
   record::end_like(ended);
 }
@@ -141,11 +170,22 @@ void add_profile(CLI::App& app) {
   command->add_option("--repeat", options->repeat, "Record so many runs, a file each")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--json", options->json,
-                      "Write the report of the (last) run to this file as JSON");
+  CLI::Option* json = command
+                          ->add_option("--json", options->json,
+                                       "The session of the (last) run as JSON: to this file, or "
+                                       "to standard error in place of the text")
+                          ->expected(0, 1);
   command->positionals_at_end();
   command->footer(kExamples);
-  command->callback([options] { run(*options); });
+  command->callback([options, json] {
+    options->wants_json = json->count() > 0;
+    try {
+      run(*options);
+    } catch (const record::CannotRun& error) {
+      fmt::print(stderr, "fathom: {}\n", error.what());
+      std::exit(error.exit_status);
+    }
+  });
 }
 
 }  // namespace fathom::cli

@@ -2,13 +2,15 @@
 
 #include <utility>
 
+#include "profiler/activity_words.h"
+
 namespace fathom::detail {
 namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
-constexpr std::size_t kBatch = 8192;            // the writer is woken for each
-constexpr std::size_t kMostBatches = kMostStreamed / kBatch;
-constexpr std::size_t kSpareBatches = 4;
+constexpr std::size_t kBlockWords = 32'768;     // 256 kB; the writer is woken for each
+constexpr std::size_t kMostBlocks = 128;        // 32 MB, or some 400,000 activities
+constexpr std::size_t kSpareBlocks = 16;
 
 }  // namespace
 
@@ -47,29 +49,29 @@ bool ActivityLog::add(const GpuActivity& activity) noexcept {
   return stream(activity);
 }
 
-ActivityLog::Batch ActivityLog::new_batch() {
-  Batch batch;
-  if (!spare_.empty()) {
-    batch = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  batch.reserve(kBatch);
-  return batch;
+ActivityLog::Block ActivityLog::new_block() {
+  if (spare_.empty()) return {std::make_unique_for_overwrite<std::uint64_t[]>(kBlockWords)};
+  Block block = std::move(spare_.back());
+  spare_.pop_back();
+  return block;
 }
 
 bool ActivityLog::stream(const GpuActivity& activity) noexcept {
   if (!streaming_) return false;
   try {
-    std::vector<Batch>& batches = stream_.activities;
-    if (batches.empty() || batches.back().size() == kBatch) {
-      if (batches.size() == kMostBatches) {
+    std::vector<Block>& blocks = stream_.activities;
+    const bool full = blocks.empty() || blocks.back().used + kMostActivityWords > kBlockWords;
+    if (full) [[unlikely]] {
+      if (blocks.size() == kMostBlocks) {
         ++unwritten_;
         return false;
       }
-      batches.push_back(new_batch());
+      blocks.push_back(new_block());
     }
-    batches.back().push_back(activity);
-    return batches.back().size() == kBatch;
+    Block& block = blocks.back();
+    std::uint64_t* const begin = block.words.get();
+    block.used = static_cast<std::size_t>(put_activity(begin + block.used, activity) - begin);
+    return full && blocks.size() > 1;
   } catch (...) {
     ++unwritten_;
     return false;
@@ -122,6 +124,11 @@ ActivityLog::Content ActivityLog::content() const {
   return content_;
 }
 
+bool ActivityLog::told() const {
+  const std::lock_guard lock(mutex_);
+  return content_.told;
+}
+
 bool ActivityLog::is_gpu_operation(OperationId operation) const {
   const std::lock_guard lock(mutex_);
   return gpu_operations_.contains(operation);
@@ -147,12 +154,12 @@ void ActivityLog::set_streaming(bool on) noexcept {
 }
 
 void ActivityLog::take_stream(Stream& into) noexcept {
-  std::vector<Batch> written = std::move(into.activities);
+  std::vector<Block> written = std::move(into.activities);
   into = {};
-  for (Batch& batch : written) batch.clear();
+  for (Block& block : written) block.used = 0;
   const std::lock_guard lock(mutex_);
   std::swap(stream_, into);
-  while (!written.empty() && spare_.size() < kSpareBatches) {
+  while (!written.empty() && spare_.size() < kSpareBlocks) {
     try {
       spare_.push_back(std::move(written.back()));
     } catch (...) {

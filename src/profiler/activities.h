@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_set>
@@ -45,16 +46,20 @@ class ActivityLog {
   std::uint64_t dropped() const;
   std::uint64_t unwritten() const;  // of those, what a run file lacks
   Content content() const;
+  bool told() const;  // anything at all
   bool is_gpu_operation(OperationId operation) const;
 
   void set_limit(std::size_t each) noexcept;
   void clear() noexcept;
 
-  // For the run file: what came since it was last asked, while anybody asks. Batches do not grow
-  // past the room they were made with, and are used again.
-  using Batch = std::vector<GpuActivity>;
+  // For the run file: what came since it was last asked, while anybody asks. Blocks are as they
+  // are in activity_words.h, one after the other, and are used again.
+  struct Block {
+    std::unique_ptr<std::uint64_t[]> words;
+    std::size_t used = 0;
+  };
   struct Stream {
-    std::vector<Batch> activities;
+    std::vector<Block> activities;
     std::vector<MemoryRecord> memory;
     std::vector<GpuDevice> devices;
   };
@@ -70,12 +75,12 @@ class ActivityLog {
   template <typename T>
   void stream(std::vector<T>& stream, const T& record) noexcept;
   bool stream(const GpuActivity& activity) noexcept;
-  Batch new_batch();
+  Block new_block();
 
   mutable std::mutex mutex_;
   Content content_;
   Stream stream_;
-  std::vector<Batch> spare_;
+  std::vector<Block> spare_;
   std::unordered_set<OperationId> gpu_operations_;
   bool streaming_ = false;
   std::size_t limit_ = 0;

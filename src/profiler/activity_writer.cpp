@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/perfetto.h"
+#include "profiler/activity_words.h"
 
 namespace fathom::detail {
 namespace {
@@ -37,12 +38,15 @@ enum Annotation : std::uint8_t {
   kDeviceId,
   kDeviceType,
   kBy,
+  kTotalAllocated,
+  kHandle,
   kAnnotations
 };
 constexpr std::array<std::string_view, kAnnotations> kAnnotationNames = {
     "",          "bytes",         "scope",          "device",      "stream", "backend",
     "direction", "queue_wait_ns", "submit_wait_ns", "global",      "local",  "error",
-    "Bytes",     "Addr",          "Device Id",      "Device Type", "by"};
+    "Bytes",     "Addr",          "Device Id",      "Device Type", "by",     "Total Allocated",
+    "Handle"};
 
 constexpr std::array<std::string_view, 5> kDirections = {"", "host to device", "device to host",
                                                          "device to device", "peer to peer"};
@@ -293,39 +297,46 @@ void ActivityWriter::write(const GpuActivity& activity) {
 
 ActivityWriter::MemoryTrack& ActivityWriter::memory_of(std::int32_t device) {
   MemoryTrack& memory = memory_[device];
-  if (memory.events != 0) return memory;
-  const auto describe = [&](bool is_counter) {
-    const std::uint64_t uuid = process_track_ ^ (++uuids_ << 32);
-    const std::string name =
-        "GPU " + std::to_string(device) + (is_counter ? " memory" : " allocations");
-    put_packet(file_, sequence_, pf::kNeedsState, [&](PacketBytes& bytes) {
-      std::uint8_t* const descriptor = bytes.begin(pf::packet::kTrackDescriptor);
-      bytes.number(pf::track_descriptor::kUuid, uuid);
-      bytes.text(pf::track_descriptor::kName, name);
-      bytes.number(pf::track_descriptor::kParentUuid, process_track_);
-      if (is_counter) {
-        std::uint8_t* const counter = bytes.begin(pf::track_descriptor::kCounter);
-        bytes.number(pf::counter::kUnit, pf::counter::kSizeBytes);
-        bytes.end(counter);
-      }
-      bytes.end(descriptor);
-    });
-    return uuid;
-  };
-  memory.events = describe(false);
-  memory.counter = describe(true);
+  if (memory.counter != 0) return memory;
+  memory.counter = process_track_ ^ (++uuids_ << 32);
+  const std::string name = "GPU " + std::to_string(device) + " memory";
+  put_packet(file_, sequence_, pf::kNeedsState, [&](PacketBytes& bytes) {
+    std::uint8_t* const descriptor = bytes.begin(pf::packet::kTrackDescriptor);
+    bytes.number(pf::track_descriptor::kUuid, memory.counter);
+    bytes.text(pf::track_descriptor::kName, name);
+    bytes.number(pf::track_descriptor::kParentUuid, process_track_);
+    std::uint8_t* const counter = bytes.begin(pf::track_descriptor::kCounter);
+    bytes.number(pf::counter::kUnit, pf::counter::kSizeBytes);
+    bytes.end(counter);
+    bytes.end(descriptor);
+  });
   return memory;
+}
+
+// Where a thread's calls are. An allocation stands among them, and so inside the scopes that were
+// open on the thread: that is how a reader knows what asked for the memory.
+std::uint64_t ActivityWriter::calls_of(std::int64_t thread) {
+  GpuActivity call;
+  call.kind = ActivityKind::api_call;
+  call.thread = thread;
+  std::vector<Lane>& lanes = tracks_[key_of(call)].lanes;
+  if (lanes.empty()) lanes.push_back({new_lane(call, 0), 0});
+  return lanes.front().uuid;
 }
 
 void ActivityWriter::write(const MemoryRecord& record) {
   MemoryTrack& memory = memory_of(record.device);
+  const std::uint64_t track = record.thread ? calls_of(*record.thread) : process_track_;
   const std::uint64_t by = text_number(record.name.text());
   memory.in_use += record.bytes;
-  put_event(file_, sequence_, pf::track_event::kInstant, memory.events, record.time_ns,
+  put_event(file_, sequence_, pf::track_event::kInstant, track, record.time_ns,
             [&](PacketBytes& event) {
               event.number(pf::track_event::kNameIid, kMemoryName);
               add_number(event, kMemoryBytes, static_cast<std::uint64_t>(record.bytes));
-              if (record.address) add_number(event, kAddress, *record.address);
+              if (record.address) {
+                add_number(event, record.is_handle ? kHandle : kAddress, *record.address);
+              }
+              add_number(event, kTotalAllocated, static_cast<std::uint64_t>(memory.in_use));
               add_number(event, kDeviceId, static_cast<std::uint64_t>(record.device));
               add_number(event, kDeviceType, 1);
               if (record.scope) add_number(event, kScope, record.scope.instance);
@@ -357,8 +368,9 @@ void ActivityWriter::write(const ActivityLog::Stream& stream) {
   if (stream.activities.empty() && stream.memory.empty() && stream.devices.empty()) return;
   if (!started_) start();
   for (const GpuDevice& device : stream.devices) write(device);
-  for (const ActivityLog::Batch& batch : stream.activities) {
-    for (const GpuActivity& activity : batch) write(activity);
+  for (const ActivityLog::Block& block : stream.activities) {
+    const std::uint64_t* at = block.words.get();
+    for (const std::uint64_t* const end = at + block.used; at != end;) write(take_activity(at));
   }
   for (const MemoryRecord& record : stream.memory) write(record);
 }

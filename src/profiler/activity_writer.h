@@ -32,7 +32,6 @@ class ActivityWriter {
     std::vector<Lane> lanes;
   };
   struct MemoryTrack {
-    std::uint64_t events = 0;
     std::uint64_t counter = 0;
     std::int64_t in_use = 0;
   };
@@ -47,6 +46,7 @@ class ActivityWriter {
   std::uint64_t size_number(const LaunchSize& size, bool local);
   std::uint64_t text_number(const std::string& text);
   MemoryTrack& memory_of(std::int32_t device);
+  std::uint64_t calls_of(std::int64_t thread);
   void add_details(PacketBytes& event, const GpuActivity& activity);
 
   RunFile& file_;

@@ -82,9 +82,9 @@ GpuFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
   const auto calls = calls_.find(tid);
   GpuFigures figures;
   figures.parts =
-      partition_time(wall, work.kernels, work.copies,
-                     calls != calls_.end() ? std::span<const base::Interval>(calls->second)
-                                           : std::span<const base::Interval>());
+      base::partition_time(wall, work.kernels, work.copies,
+                           calls != calls_.end() ? std::span<const base::Interval>(calls->second)
+                                                 : std::span<const base::Interval>());
   figures.copied_bytes = work.copied_bytes;
   if (!memory_.empty()) {
     figures.allocated_bytes = work.allocated_bytes;

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/interval_set.h"
+#include "base/partition.h"
 #include "profiler/activities.h"
 #include "profiler/clock.h"
-#include "profiler/partition.h"
 
 namespace fathom::detail {
 
 // What GPU activity says about one scope. Times in nanoseconds.
 struct GpuFigures {
-  TimeParts parts;
+  base::TimeParts parts;
   std::uint64_t copied_bytes = 0;
   std::optional<std::int64_t> allocated_bytes;  // by it; absent where no memory was recorded
   std::optional<std::int64_t> peak_bytes;       // in use on the device while it ran
@@ -22,7 +22,7 @@ struct GpuFigures {
 
 // Sums of one operation's scopes.
 struct GpuTotals {
-  TimeParts parts;  // its cpu is that of the scopes which GPU work refers to
+  base::TimeParts parts;  // its cpu is that of the scopes which GPU work refers to
   std::uint64_t scopes = 0;
   std::optional<std::int64_t> allocated_bytes;
   std::optional<std::int64_t> peak_bytes;

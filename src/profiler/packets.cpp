@@ -26,7 +26,8 @@ std::int64_t read_clock(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// The machine's clocks side by side, for readers that want ours in terms of another.
+// The machine's clocks side by side, for readers that want ours in terms of another. Ours is the
+// one that nobody steers: spans keep their length, and those of several processes line up exactly.
 void append_clocks(std::string& out) {
   append_packet(out, [](pbf_writer& packet) {
     packet.add_uint32(pf::packet::kSequenceId, 1);
@@ -35,6 +36,7 @@ void append_clocks(std::string& out) {
     add_clock(snapshot, pf::kMonotonicRaw, read_clock(CLOCK_MONOTONIC_RAW), false);
     add_clock(snapshot, pf::kMonotonic, read_clock(CLOCK_MONOTONIC), false);
     add_clock(snapshot, pf::kRealtime, read_clock(CLOCK_REALTIME), false);
+    snapshot.add_uint32(pf::clock_snapshot::kPrimaryTraceClock, pf::kMonotonicRaw);
   });
 }
 

@@ -173,20 +173,6 @@ void Profiler::print_bottlenecks(std::size_t top_n) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-Session Profiler::profile_function(const std::function<void()>& fn, std::string_view name,
-                                   std::size_t warmup, std::size_t iterations) {
-  for (std::size_t i = 0; i < warmup; ++i) fn();
-  Profiler measured({.max_entries = iterations});
-  for (std::size_t i = 0; i < iterations; ++i) {
-    const Scope scope = measured.profile(name);
-    fn();
-  }
-  Session session{std::string(name), {}, measured.entries()};
-  const Summaries summaries = measured.summary();
-  if (!summaries.empty()) session.summary = summaries.begin()->second;
-  return session;
-}
-
 bool Profiler::start_recording(const std::string& path) noexcept {
   return core_->start_recording(path);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,10 +18,9 @@ namespace {
 constexpr std::int64_t kLeastReserved = 1 << 20;
 constexpr std::int64_t kMostReserved = 64 << 20;
 
-std::string with_process_id(std::string path) {
-  const std::string pid = std::to_string(getpid());
-  for (std::size_t at = 0; (at = path.find("%p", at)) != std::string::npos; at += pid.size()) {
-    path.replace(at, 2, pid);
+std::string with_process_id(std::string path, const std::string& id) {
+  for (std::size_t at = 0; (at = path.find("%p", at)) != std::string::npos; at += id.size()) {
+    path.replace(at, 2, id);
   }
   return path;
 }
@@ -34,17 +34,35 @@ std::string beside(const std::string& path) {
   return path.substr(0, at) + "." + std::to_string(getpid()) + path.substr(at);
 }
 
-int open_for_writing(const std::string& path) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) throw base::Error(path, std::strerror(errno));
+int open_for_writing(const std::string& path, int flags = 0) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  if (fd < 0 && errno != EEXIST) throw base::Error(path, std::strerror(errno));
+  return fd;
+}
+
+// A process that replaces itself (exec) keeps its id, and its first life is in the file of that
+// name already: each later one has a name of its own, run-1234-2.pftrace. A run that is over when
+// the process begins to record has taken its folder away; it is made again.
+int open_with_process_id(const std::string& pattern, std::string& path) {
+  const std::string pid = std::to_string(getpid());
+  path = with_process_id(pattern, pid);
+  if (const std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0) {
+    mkdir(path.substr(0, slash).c_str(), 0777);
+  }
+  int fd = open_for_writing(path, O_EXCL);
+  for (int life = 2; fd < 0; ++life) {
+    path = with_process_id(pattern, pid + "-" + std::to_string(life));
+    fd = open_for_writing(path, O_EXCL);
+  }
   return fd;
 }
 
 }  // namespace
 
-RunFile::RunFile(const std::string& path) : path_(with_process_id(path)) {
+RunFile::RunFile(const std::string& path) : path_(path) {
   buffer_ = std::make_unique<std::uint8_t[]>(kBuffer);
-  fd_ = open_for_writing(path_);
+  const bool is_pattern = path.find("%p") != std::string::npos;
+  fd_ = is_pattern ? open_with_process_id(path, path_) : open_for_writing(path_);
   if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(fd_);
     path_ = beside(path_);

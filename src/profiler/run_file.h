@@ -11,8 +11,9 @@ namespace fathom::detail {
 // A file that bytes are added to, in large writes. One thread at a time.
 class RunFile {
  public:
-  // "%p" in the path stands for the process id. A file that another process is writing is left
-  // alone, and one with the process id in its name is written instead. Throws base::Error.
+  // "%p" in the path stands for the process id; such a file is never written over, and its folder
+  // is made where it is missing. A file that another process is writing is left alone, and one with
+  // the process id in its name is written instead. Throws base::Error.
   explicit RunFile(const std::string& path);
   ~RunFile();
   RunFile(const RunFile&) = delete;

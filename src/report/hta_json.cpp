@@ -142,6 +142,31 @@ void write_annotations(JsonWriter& json, const analyze::RankFindings& rank) {
   json.end_array();
 }
 
+void write_bound(JsonWriter& json, const analyze::BoundTimes& bound_by) {
+  json.key("bound_by").begin_object();
+  for (std::size_t i = 0; i < bound_by.size(); ++i) {
+    json.key(std::string(analyze::kBoundNames[i]) + "_ns").value(bound_by[i]);
+  }
+  json.end_object();
+}
+
+void write_critical_path(JsonWriter& json, const std::optional<analyze::PathBound>& path) {
+  json.key("critical_path");
+  if (!path) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("total_ns").value(path->total_ns);
+  write_bound(json, path->bound_by);
+  json.key("steps").begin_array();
+  for (const analyze::PathStepBound& step : path->steps) {
+    json.begin_object().key("name").value(step.name);
+    write_bound(json, step.bound_by);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 void write_rank(JsonWriter& json, const analyze::RankFindings& rank) {
   json.begin_object().key("source").value(rank.source).key("rank").value(rank.rank);
   json.key("world_size").value(rank.world_size).key("device").value(rank.device);
@@ -160,6 +185,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank) {
   write_queues(json, rank);
   write_bandwidths(json, rank);
   write_annotations(json, rank);
+  write_critical_path(json, rank.critical_path);
   json.end_object();
 }
 

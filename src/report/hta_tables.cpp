@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/format.h"
 #include "base/table.h"
@@ -119,6 +120,27 @@ std::string annotations_table(const RankFindings& rank, std::size_t top, std::si
   return titled(table, width) + more(rank.annotations.size(), shown);
 }
 
+std::vector<std::size_t> by_time(const analyze::BoundTimes& times) {
+  std::vector<std::size_t> order(times.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
+  return order;
+}
+
+std::string path_table(const RankFindings& rank, std::size_t width) {
+  if (!rank.critical_path) return {};
+  const analyze::PathBound& path = *rank.critical_path;
+  base::Table table({"the wall time is bound by", "time", "share"});
+  for (const std::size_t i : by_time(path.bound_by)) {
+    if (path.bound_by[i] == 0) break;
+    std::string name(analyze::kBoundNames[i]);
+    std::replace(name.begin(), name.end(), '_', ' ');
+    table.row({name, duration(path.bound_by[i]), share(path.bound_by[i], path.total_ns)});
+  }
+  return titled(table, width);
+}
+
 }  // namespace
 
 std::string ranks_table(const HtaReport& report, std::size_t width) {
@@ -158,7 +180,8 @@ std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, s
 std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t width) {
   return types_table(rank, width) + idle_table(rank, top, width) +
          launches_table(rank, top, width) + queue_table(rank, top, width) +
-         bandwidth_table(rank, width) + annotations_table(rank, top, width);
+         bandwidth_table(rank, width) + annotations_table(rank, top, width) +
+         path_table(rank, width);
 }
 
 }  // namespace fathom::report

@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 #include "report/run_report.h"
+#include "report/session_text.h"
 
 namespace fathom::report {
 namespace {
@@ -81,7 +82,9 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
     json.begin_object().key("text").value(describe(warning)).key("count").value(warning.count);
     json.key("first_byte").value(warning.first_byte).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (is_fathom_run(trace)) write_session(json.key("session"), report.session);
+  json.end_object();
   return out + "\n";
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/session.h"
+#include "report/session_text.h"
+
 namespace fathom::report {
 namespace {
 
@@ -25,6 +28,12 @@ RunReport make_report(const trace::Trace& trace, std::string source) {
   report.source = std::move(source);
   report.activity = analyze::activity(trace);
   report.operations = analyze::operations(trace);
+  if (is_fathom_run(trace)) {
+    report.session = analyze::session(trace, report.operations, report.source);
+  } else {
+    report.session.total_time_ms =
+        static_cast<double>(report.activity.end_ns - report.activity.begin_ns) / 1e6;
+  }
   report.bottlenecks = analyze::bottlenecks(report.operations, kBottlenecks);
   return report;
 }

@@ -5,7 +5,12 @@
 
 #include "analyze/activity.h"
 #include "analyze/operations.h"
+#include "fathom/session.h"
 #include "trace/trace.h"
+
+namespace fathom::base {
+class JsonWriter;
+}
 
 namespace fathom::report {
 
@@ -15,6 +20,7 @@ struct RunReport {
   analyze::Activity activity;
   std::vector<analyze::Operation> operations;  // most self time first
   std::vector<analyze::Bottleneck> bottlenecks;
+  ProfileSession session;  // of a run that Fathom recorded; of others, its time alone
 };
 
 // `trace` must outlive it.
@@ -30,5 +36,9 @@ std::string to_text(const RunReport& report, const trace::Trace& trace, std::siz
 
 // Every operation, whatever --top says. docs/report.schema.json describes it.
 std::string to_json(const RunReport& report, const trace::Trace& trace);
+
+// The session alone. docs/session.schema.json describes it.
+std::string to_json(const ProfileSession& session);
+void write_session(base::JsonWriter& json, const ProfileSession& session);
 
 }  // namespace fathom::report

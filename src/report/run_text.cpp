@@ -1,51 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/format.h"
 #include "base/table.h"
+#include "report/headline.h"
 #include "report/run_report.h"
+#include "report/session_text.h"
 
 namespace fathom::report {
 namespace {
 
 using analyze::Operation;
 using trace::SpanKind;
-
-std::string join(const std::vector<std::string>& parts, std::string_view between) {
-  return fmt::format("{}", fmt::join(parts, between));
-}
-
-std::uint64_t step_count(const RunReport& report) {
-  for (const Operation& operation : report.operations) {
-    const bool is_step =
-        operation.kind == SpanKind::annotation && operation.name == "ProfilerStep#";
-    if (is_step) return operation.durations.count();
-  }
-  return 0;
-}
-
-// The run in one line: what, where, which rank, how long.
-std::string headline(const RunReport& report, const trace::Trace& trace) {
-  std::vector<std::string> parts;
-  parts.push_back(trace.run.command.empty()
-                      ? std::filesystem::path(report.source).filename().string()
-                      : trace.run.command);
-  if (const std::string device = device_text(report, trace); !device.empty())
-    parts.push_back(device);
-  if (trace.run.rank) {
-    parts.push_back(trace.run.world_size
-                        ? fmt::format("rank {} of {}", *trace.run.rank, *trace.run.world_size)
-                        : fmt::format("rank {}", *trace.run.rank));
-  }
-  if (const std::uint64_t steps = step_count(report)) {
-    parts.push_back(base::format_plural(steps, "step", "steps"));
-  }
-  parts.push_back(base::format_duration(
-      static_cast<double>(report.activity.end_ns - report.activity.begin_ns)));
-  return "  " + join(parts, " · ") + "\n";
-}
 
 // The one sentence that tells the story.
 std::string story(const RunReport& report, const trace::Trace& trace) {
@@ -179,6 +146,7 @@ std::string bottleneck_list(const RunReport& report, std::size_t width) {
 
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width) {
+  if (is_fathom_run(trace)) return session_text(report, trace, top, width);
   std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace);
   text += operation_table(report, trace, true, top, width);
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);

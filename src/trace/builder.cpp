@@ -150,7 +150,11 @@ void place_others(Trace& trace, const std::vector<Source>& sources) {
   const auto renumber_track = [](auto& item, const Renumbering& by) {
     item.track = by.tracks[item.track];
   };
-  trace.memory = gather(sources, tracks, &Rows::memory, renumber_track);
+  trace.memory =
+      gather(sources, tracks, &Rows::memory, [&](MemoryEvent& item, const Renumbering& by) {
+        renumber_track(item, by);
+        item.site = by.names[item.site];
+      });
   trace.instants =
       gather(sources, tracks, &Rows::instants, [&](Instant& item, const Renumbering& by) {
         renumber_track(item, by);

@@ -30,6 +30,7 @@ struct Rows {
   std::uint64_t order = 0;  // batches are joined by this, so threads do not show in the result
   std::pmr::vector<SpanRow> spans;
   std::vector<SpanBytes> bytes;  // `span` is the index into spans above
+  std::vector<SpanScope> scopes;
   std::vector<Instant> instants;
   std::vector<Counter> counters;
   std::pmr::vector<MemoryEvent> memory;

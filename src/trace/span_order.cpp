@@ -144,21 +144,25 @@ void fill(Spans& spans, const std::vector<Source>& sources, std::span<const Key>
   }
 }
 
-void place_bytes(Trace& trace, const std::vector<Source>& sources, std::span<const Key> keys) {
+// What only some spans have: its items name the span by its row, and by its place from here on.
+template <typename Item>
+void place_items(std::vector<Item>& placed, std::vector<Item> Rows::*items, const Trace& trace,
+                 const std::vector<Source>& sources, std::span<const Key> keys) {
   const KeyOrder order{sources};
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    for (const SpanBytes& item : sources[i].rows->bytes) {
+    for (Item item : sources[i].rows->*items) {
       const SpanRow& row = sources[i].rows->spans[item.span];
       const Track& track = trace.tracks[sources[i].to->tracks[row.track]];
       const auto of_track = keys.subspan(track.first_span, track.span_count);
       const Key key{row.start_ns, static_cast<std::uint32_t>(i), item.span};
       const auto at = std::lower_bound(of_track.begin(), of_track.end(), key, order);
       const auto place = static_cast<SpanId>(at - of_track.begin());
-      trace.bytes.push_back({track.first_span + place, item.bytes});
+      item.span = track.first_span + place;
+      placed.push_back(item);
     }
   }
-  std::sort(trace.bytes.begin(), trace.bytes.end(),
-            [](const SpanBytes& a, const SpanBytes& b) { return a.span < b.span; });
+  std::sort(placed.begin(), placed.end(),
+            [](const Item& a, const Item& b) { return a.span < b.span; });
 }
 
 }  // namespace
@@ -179,7 +183,8 @@ void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned thre
   in_parallel(threads, (rows + kPiece - 1) / kPiece, [&](std::size_t piece) {
     fill(trace.spans, sources, keys, piece * kPiece, std::min(rows, (piece + 1) * kPiece));
   });
-  place_bytes(trace, sources, keys);
+  place_items(trace.bytes, &Rows::bytes, trace, sources, keys);
+  place_items(trace.scopes, &Rows::scopes, trace, sources, keys);
   in_parallel(threads, trace.tracks.size(),
               [&](std::size_t id) { set_parents(trace.spans, trace.tracks[id]); });
 }

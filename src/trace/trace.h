@@ -62,6 +62,13 @@ struct SpanBytes {
   std::int64_t bytes = 0;
 };
 
+// The library scope that a call or GPU work was launched in, by the number its process gave it; of
+// a scope, its own number. For those that say so, sorted by span.
+struct SpanScope {
+  SpanId span = kNoSpan;
+  std::uint64_t scope = 0;
+};
+
 struct Instant {
   std::int64_t time_ns = 0;
   std::uint64_t source = kNoSource;
@@ -82,12 +89,14 @@ enum class MemoryDevice : std::uint8_t { cpu, gpu, unknown };
 struct MemoryEvent {
   std::int64_t time_ns = 0;
   std::int64_t bytes = 0;
-  std::optional<std::uint64_t> address;
+  std::optional<std::uint64_t> address;  // the same for an allocation and its free
   std::optional<std::int64_t> total_allocated;
   std::optional<std::int64_t> total_reserved;
   TrackId track = 0;
+  NameId site = 0;                 // the call or stack that allocated it; 0 where unknown
   std::int32_t device_index = -1;  // as the source says; -1 where it does not
   MemoryDevice device = MemoryDevice::unknown;
+  bool is_handle = false;  // `address` names an object; it says nothing of where its memory is
 };
 
 enum class FlowPhase : std::uint8_t { begin, step, end };
@@ -117,6 +126,11 @@ struct RunInfo {
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
   std::optional<std::int64_t> dropped_spans;  // recorded and lost, as counted by the recorder
+  std::optional<std::int64_t> begin_ns;       // when the program was started, and when it was over
+  std::optional<std::int64_t> end_ns;
+  std::optional<std::int64_t> exit_status;  // or the signal that ended it
+  std::optional<std::int64_t> signal;
+  std::optional<std::int64_t> cpu_ns;  // processor time, of the program and its children
   std::vector<DeviceInfo> devices;
 };
 
@@ -150,6 +164,7 @@ struct Trace {
   std::vector<Track> tracks;
   Spans spans;
   std::vector<SpanBytes> bytes;
+  std::vector<SpanScope> scopes;
   std::vector<Instant> instants;
   std::vector<Counter> counters;
   std::vector<MemoryEvent> memory;

@@ -94,17 +94,26 @@ class BruteForce {
     if (inside != kNoSpan) found_[path_of(inside)].cpu += 1;
   }
 
-  void add_gpu_work(SpanId id) {
-    SpanId launch = kNoSpan;
-    for (const bool calls_only : {false, true}) {
-      for (SpanId at = 0; at < trace_.spans.size(); ++at) {
-        if (!host_.contains(at) || trace_.spans.correlation[at] != trace_.spans.correlation[id])
-          continue;
-        if (trace_.spans.correlation[id] == trace::kNoCorrelation) continue;
-        if (calls_only && trace_.spans.kind[at] != SpanKind::runtime_call) continue;
-        launch = at;
+  // Of the calls with its correlation, the last that began before the work did, else the first.
+  SpanId launch_of(SpanId id) const {
+    const trace::Spans& spans = trace_.spans;
+    SpanId before = kNoSpan;
+    SpanId after = kNoSpan;
+    for (SpanId at = 0; at < spans.size(); ++at) {
+      if (spans.kind[at] != SpanKind::runtime_call) continue;
+      if (spans.correlation[at] != spans.correlation[id] || spans.correlation[id] < 0) continue;
+      if (spans.start_ns[at] <= spans.start_ns[id]) {
+        if (before == kNoSpan || spans.start_ns[at] > spans.start_ns[before]) before = at;
+      } else if (after == kNoSpan || spans.start_ns[at] < spans.start_ns[after]) {
+        after = at;
       }
     }
+    const SpanId launch = before != kNoSpan ? before : after;
+    return launch != kNoSpan && host_.contains(launch) ? launch : kNoSpan;
+  }
+
+  void add_gpu_work(SpanId id) {
+    const SpanId launch = launch_of(id);
     const std::string root = ";GPU work without a launch";
     if (launch == kNoSpan) found_[root];
     Figures& figures = found_[(launch == kNoSpan ? root : path_of(launch)) + call_of(id)];

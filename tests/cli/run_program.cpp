@@ -20,15 +20,20 @@ std::string content_of(const std::string& path) {
   return content.str();
 }
 
-Outcome run_program(const std::vector<std::string>& arguments) {
+Outcome run_program(const std::vector<std::string>& arguments, const RunOptions& options) {
   const Scratch scratch;
   const std::string out = scratch.path("out");
   const std::string err = scratch.path("err");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", 0, 0);
+  posix_spawn_file_actions_addopen(&actions, 0, options.input.c_str(), 0, 0);
   posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), 01 | 0100, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), 01 | 0100, 0600);
+
+  posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (options.own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 
   std::string program = FATHOM_BINARY_DIR "/bin/fathom";
   std::vector<std::string> words = arguments;
@@ -36,12 +41,16 @@ Outcome run_program(const std::vector<std::string>& arguments) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  const int failed =
+      posix_spawn(&child, program.c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw std::runtime_error("cannot start " + program);
+  if (options.started) options.started(child);
   int status = 0;
   waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          content_of(out), content_of(err)};
 }
 
 Scratch::Scratch() {

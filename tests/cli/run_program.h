@@ -1,18 +1,29 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace fathom::cli {
 
 struct Outcome {
-  int status = -1;
+  int status = -1;  // -1 where a signal ended it
+  int signal = 0;
   std::string out;
   std::string err;
 };
 
+struct RunOptions {
+  std::string folder = ".";  // that it is started in
+  std::string input = "/dev/null";
+  bool own_group = false;                   // a process group of its own, as a terminal gives it
+  std::function<void(pid_t)> started = {};  // called with its id
+};
+
 // Runs the built program with these arguments and waits for it.
-Outcome run_program(const std::vector<std::string>& arguments);
+Outcome run_program(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 // A folder for one test's files, empty at the start, gone at the end.
 class Scratch {

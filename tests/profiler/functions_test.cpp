@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,12 +38,68 @@ TEST_F(Functions, WrappedPassExceptionsThroughAndMarkThem) {
 
 TEST_F(Functions, SessionsHaveTheMeasuredIterationsOnly) {
   int calls = 0;
-  const Session session = profiler().profile_function([&] { ++calls; }, "work", 3, 10);
+  const ProfileSession session = profiler().profile_function([&] { ++calls; }, "work", 3, 10);
   EXPECT_EQ(calls, 13);
-  EXPECT_EQ(session.operation, "work");
-  EXPECT_EQ(session.summary.call_count, 10U);
+  EXPECT_EQ(session.name, "work");
+  EXPECT_EQ(session.scopes.at("work").call_count, 10U);
   EXPECT_EQ(session.entries.size(), 10U);
   EXPECT_GE(session.entries.back().start_time, session.entries.front().end_time);
+}
+
+// As a recorder would tell of it: a kernel that runs for a while inside the function.
+void run_kernel() {
+  FATHOM_SCOPE("inner");
+  GpuActivity kernel;
+  kernel.name = "k";
+  kernel.scope = profiler().innermost_scope();
+  kernel.size = {2, {64, 32, 0}, {8, 8, 0}};
+  kernel.start_ns = now_ns();
+  while (now_ns() < kernel.start_ns + 100'000) {
+  }
+  kernel.end_ns = now_ns();
+  profiler().record(kernel);
+}
+
+TEST_F(Functions, SessionsHaveWhatTheGpuDidInTheMeasuredIterations) {
+  const ProfileSession session = profiler().profile_function(run_kernel, "work", 3, 10);
+  ASSERT_EQ(session.kernels.size(), 1U);
+  EXPECT_EQ(session.kernels[0].name, "k");
+  EXPECT_EQ(session.kernels[0].calls, 10U);
+  EXPECT_EQ(session.kernels[0].global_size, "64x32");
+  EXPECT_EQ(session.kernels[0].local_size, "8x8");
+  const auto ns = [](double ms) { return std::llround(ms * 1e6); };
+  EXPECT_EQ(ns(session.gpu_time_ms.value()), ns(session.kernels[0].total_time_ms));
+  EXPECT_EQ(ns(session.gpu_time_ms.value()) + ns(session.cpu_time_ms.value()),
+            ns(session.total_time_ms));
+  for (const Entry& entry : session.entries) EXPECT_GE(entry.gpu_time_ms.value(), 0.1);
+  EXPECT_EQ(session.scopes.size(), 1U);
+}
+
+TEST_F(Functions, SessionsOfAFunctionThatNoRecorderSawHaveNoGpuFigures) {
+  const ProfileSession session = profiler().profile_function([] {}, "work");
+  EXPECT_FALSE(session.gpu_time_ms);
+  EXPECT_TRUE(session.kernels.empty());
+  EXPECT_GT(session.total_time_ms, 0);
+}
+
+TEST_F(Functions, SessionsAreComparedKernelByKernel) {
+  ProfileSession before;
+  before.total_time_ms = 100;
+  before.peak_memory_mb = 8;
+  before.kernels = {{"a", 10, 50, 5, 5, 5, "", ""}, {"gone", 1, 2, 2, 2, 2, "", ""}};
+  ProfileSession after;
+  after.total_time_ms = 40;
+  after.peak_memory_mb = 10;
+  after.kernels = {{"a", 20, 20, 1, 1, 1, "", ""}, {"new", 1, 3, 3, 3, 3, "", ""}};
+  const SessionComparison change = compare_sessions(before, after);
+  EXPECT_EQ(change.speedup, 2.5);
+  EXPECT_EQ(change.memory_diff.peak_mb, 2.0);
+  ASSERT_EQ(change.kernels.size(), 3U);
+  EXPECT_EQ(change.kernels[0].name, "a");
+  EXPECT_EQ(change.kernels[0].speedup, 5.0);
+  EXPECT_EQ(change.kernels[1].name, "new");
+  EXPECT_FALSE(change.kernels[1].before_ms);
+  EXPECT_FALSE(change.kernels[2].after_ms);
 }
 
 TEST_F(Functions, TheGlobalProfilerIsTheSameFromEveryThread) {

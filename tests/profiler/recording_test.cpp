@@ -180,7 +180,7 @@ TEST_F(Recordings, HoldGpuActivities) {
   }
   profiler().stop_recording();
   const DecodedRun run = decode_run(path());
-  EXPECT_EQ(run.named_tracks.size(), 5U);  // three lanes, allocations, memory in use
+  EXPECT_EQ(run.named_tracks.size(), 4U);  // three lanes, memory in use
   EXPECT_EQ(run.begun("launch"), 3U);
   EXPECT_EQ(run.begun("sgemm"), 3U);
   for (const DecodedSlice& slice : run.slices("sgemm")) {

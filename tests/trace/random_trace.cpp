@@ -147,6 +147,8 @@ class Generator {
     if (chance(50)) event.total_reserved = pick(0, 1LL << 40);
     if (chance(50)) event.device_index = static_cast<std::int32_t>(pick(0, 7));
     event.device = static_cast<MemoryDevice>(pick(0, 2));
+    event.is_handle = event.address && chance(50);
+    if (chance(50)) event.site = part_.names.intern("clCreate\"Buffer");
     part_.memory.push_back(event);
   }
 

@@ -59,10 +59,12 @@ std::vector<std::string> lines_of(const Trace& trace) {
     }
   }
   for (const MemoryEvent& item : trace.memory) {
-    lines.push_back(fmt::format(
-        "{} memory {} {} at {} of {} {} on {} {}", place_of(trace, item.track), item.time_ns,
-        item.bytes, item.address ? std::to_string(*item.address) : "-", known(item.total_allocated),
-        known(item.total_reserved), static_cast<int>(item.device), item.device_index));
+    lines.push_back(
+        fmt::format("{} memory {} {} at {}{} of {} {} on {} {} by {}", place_of(trace, item.track),
+                    item.time_ns, item.bytes, item.is_handle ? "handle " : "",
+                    item.address ? std::to_string(*item.address) : "-", known(item.total_allocated),
+                    known(item.total_reserved), static_cast<int>(item.device), item.device_index,
+                    trace.names.view(item.site)));
   }
   for (const FlowPoint& item : trace.flows) {
     lines.push_back(fmt::format("{} flow {} {} '{}' {}", place_of(trace, item.track), item.id,

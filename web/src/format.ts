@@ -29,6 +29,11 @@ export const formatPercent = (percent: number): string => `${percent.toFixed(1)}
 export const formatPlural = (count: number, singular: string, plural: string): string =>
   `${formatCount(count)} ${count === 1 ? singular : plural}`;
 
+// The same figures without a fraction of nothing, for the axes of charts: "400 ms".
+const round = (figure: string): string => figure.replace(/\.0+ /, " ");
+export const durationTick = (ns: number): string => (ns === 0 ? "0" : round(formatDuration(ns)));
+export const bytesTick = (bytes: number): string => (bytes === 0 ? "0" : round(formatBytes(bytes)));
+
 // What is not known is a dash, never a zero.
 export const known = <T>(value: T | null, format: (value: T) => string): string =>
   value === null ? "–" : format(value);

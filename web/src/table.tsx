@@ -8,7 +8,8 @@ export interface Column<Row> {
   // What it sorts by; null, the unknown, sorts last either way.
   value: (row: Row) => number | string | null;
   text: (row: Row) => ComponentChildren;
-  width?: string;
+  width?: number; // pixels; the name has the rest
+  left?: boolean; // words begin at the left; the first column always does
 }
 
 interface Sorting {
@@ -29,6 +30,8 @@ interface Props<Row> {
 
 const kRowHeight = 33;
 const kRowsOnPaper = 40;
+const kNameWidth = 220; // at least; a narrower window scrolls the table
+const kPaperScale = 0.62; // of widths, for the letters there are that much smaller
 
 // A table that sorts and searches. It draws only the rows in view, so fifty thousand are as quick as
 // fifty; on paper the first forty.
@@ -55,6 +58,9 @@ export function DataTable<Row>(props: Props<Row>) {
   const last = paper ? Math.min(shown.length, kRowsOnPaper) : Math.min(shown.length, first + Math.ceil(height / kRowHeight) + 16);
   const below = paper ? 0 : (shown.length - last) * kRowHeight;
 
+  const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0);
+  const scale = paper ? kPaperScale : 1;
+
   return (
     <div class="data">
       <div class="finder">
@@ -78,12 +84,14 @@ export function DataTable<Row>(props: Props<Row>) {
         style={paper ? {} : { height: `${height}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={shown.length + 1}>
-          <colgroup>{columns.map((column) => <col key={column.label} style={column.width ? { width: column.width } : {}} />)}</colgroup>
+        <table aria-rowcount={shown.length + 1} style={{ minWidth: `${scale * (kNameWidth + fixed)}px` }}>
+          <colgroup>
+            {columns.map(({ label, width }) => <col key={label} style={width ? { width: `${scale * width}px` } : {}} />)}
+          </colgroup>
           <thead>
             <tr>
               {columns.map((column, index) => (
-                <Heading key={column.label} label={column.label} index={index} sort={sort} setSort={setSort} />
+                <Heading key={column.label} label={column.label} left={column.left ?? false} index={index} sort={sort} setSort={setSort} />
               ))}
             </tr>
           </thead>
@@ -97,7 +105,7 @@ export function DataTable<Row>(props: Props<Row>) {
                 onClick={props.choose && (() => props.choose?.(row))}
               >
                 {columns.map((column, at) => (
-                  <td key={column.label} title={at === 0 ? name(row) : undefined}>{column.text(row)}</td>
+                  <td key={column.label} class={column.left ? "left" : undefined} title={at === 0 ? name(row) : undefined}>{column.text(row)}</td>
                 ))}
               </tr>
             ))}
@@ -111,14 +119,14 @@ export function DataTable<Row>(props: Props<Row>) {
   );
 }
 
-function Heading(props: { label: string; index: number; sort: Sorting; setSort: (sort: Sorting) => void }) {
+function Heading(props: { label: string; left: boolean; index: number; sort: Sorting; setSort: (sort: Sorting) => void }) {
   const { label, index, sort } = props;
   if (!label) return <th scope="col" aria-label="bar" />;
   const mine = sort.column === index;
   // A name begins at A, a figure at the largest.
   const next = { column: index, down: mine ? !sort.down : index > 0 };
   return (
-    <th scope="col" aria-sort={mine ? (sort.down ? "descending" : "ascending") : "none"}>
+    <th scope="col" class={props.left ? "left" : undefined} aria-sort={mine ? (sort.down ? "descending" : "ascending") : "none"}>
       <button type="button" onClick={() => props.setSort(next)}>
         {label}
         <i aria-hidden="true">{mine ? (sort.down ? " ↓" : " ↑") : ""}</i>

@@ -92,7 +92,9 @@ void RecordReader::read_memory(const MemoryRecordOfCupti& record) {
   if (!is_device_memory(record)) return;
   MemoryRecord memory = memory_record_of(record);
   memory.time_ns = clock_.ours(memory.time_ns);
-  memory.scope = links_.find(record.correlationId).scope;
+  const Launch by = links_.find(record.correlationId);
+  memory.scope = by.scope;
+  memory.thread = by.thread;
   if (record.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) {
     alive_[record.address] = memory.bytes;
   } else if (const auto known = alive_.find(record.address); known != alive_.end()) {

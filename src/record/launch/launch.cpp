@@ -18,9 +18,9 @@
 namespace fathom::record {
 namespace {
 
-std::int64_t now_ns() {
+std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC_RAW) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
@@ -101,15 +101,35 @@ Exec prepare(const std::vector<std::string>& command, const Environment& additio
   return exec;
 }
 
+// Holds signals back while it lives, so that none comes before there is a child to pass it to.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t passed_on;
+    sigemptyset(&passed_on);
+    sigaddset(&passed_on, SIGTERM);
+    sigaddset(&passed_on, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &passed_on, &before_);
+  }
+  ~SignalsWait() { release(); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  void release() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 // Starts the command. A pipe that exec closes tells whether exec worked, and if not, why.
 pid_t start(const std::vector<std::string>& command, const Environment& additions,
-            const SignalsGoToChild& signals) {
+            const SignalsGoToChild& signals, const SignalsWait& waiting) {
   Exec exec = prepare(command, additions);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) throw base::Error(command[0], std::strerror(errno));
   const pid_t child = fork();
   if (child == 0) {
     signals.restore();
+    waiting.release();
     execvpe(exec.argv[0], exec.argv.data(), exec.envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t written = write(report[1], &reason, sizeof reason);
@@ -121,19 +141,28 @@ pid_t start(const std::vector<std::string>& command, const Environment& addition
   if (child > 0 && read(report[0], &reason, sizeof reason) > 0) waitpid(child, nullptr, 0);
   close(report[0]);
   if (reason == 0) return child;
-  throw base::Error(command[0], std::string("cannot be run: ") + std::strerror(reason),
-                    "Check the name, or give its path");
+  throw CannotRun(command[0], reason);
 }
 
 }  // namespace
+
+CannotRun::CannotRun(const std::string& command, int reason)
+    : base::Error(command, std::string("cannot be run: ") + std::strerror(reason),
+                  reason == ENOENT ? "Check the name, or give its path" : ""),
+      exit_status(reason == ENOENT ? 127 : 126) {}
 
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
                 std::chrono::microseconds memory_interval) {
   Launched launched;
   const SignalsGoToChild signals;
+  launched.ended.begin_unix_ns = now_ns(CLOCK_REALTIME);
   launched.ended.begin_ns = now_ns();
-  const pid_t child = start(command, environment, signals);
-  child_of_signals = child;
+  pid_t child = 0;
+  {
+    const SignalsWait waiting;
+    child = start(command, environment, signals, waiting);
+    child_of_signals = child;
+  }
   int status = 0;
   rusage usage{};
   {

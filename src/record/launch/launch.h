@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace fathom::record {
 
 // Environment variables for the child, name and value.
@@ -12,11 +14,19 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 // How a program that was started ended, and what it used.
 struct Ended {
-  int exit_status = 0;        // meaningful where signal is 0
-  int signal = 0;             // that killed it, or 0
+  int exit_status = 0;  // meaningful where signal is 0
+  int signal = 0;       // that killed it, or 0
+  std::int64_t begin_unix_ns = 0;
   std::int64_t begin_ns = 0;  // CLOCK_MONOTONIC_RAW
   std::int64_t end_ns = 0;
   std::int64_t cpu_ns = 0;  // user and system, of it and of the children it waited for
+};
+
+// The command could not be started. The status is the one a shell gives: 127 where there is no such
+// program, 126 where it is there and cannot be run.
+struct CannotRun : base::Error {
+  CannotRun(const std::string& command, int reason);
+  int exit_status;
 };
 
 // Host memory of a program and all its descendants, at one time.
@@ -32,8 +42,7 @@ struct Launched {
 
 // Runs a command to its end with these additions to the environment, and samples its memory
 // meanwhile. Standard streams are the child's own. Ctrl-C and Ctrl-\ reach the child through the
-// terminal and do not stop the caller; SIGTERM and SIGHUP are passed on. Throws base::Error where
-// the command cannot be started.
+// terminal and do not stop the caller; SIGTERM and SIGHUP are passed on. Throws CannotRun.
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
                 std::chrono::microseconds memory_interval);
 

@@ -1,14 +1,15 @@
 #include "record/launch/run_parts.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -49,9 +50,15 @@ void append_file(const File& to, const std::string& path, const File& from) {
   }
 }
 
-// A recorder holds a lock on what it writes for as long as its process lives.
+// A recorder holds a lock on what it writes for as long as its process lives. Children that end
+// together with the program get a moment to do so.
 bool is_being_written(const File& part) {
-  return flock(part.get(), LOCK_SH | LOCK_NB) != 0;
+  constexpr int kTries = 10;
+  for (int i = 0; i < kTries; ++i) {
+    if (flock(part.get(), LOCK_SH | LOCK_NB) == 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 std::vector<fs::path> parts_in(const std::string& folder) {
@@ -61,11 +68,17 @@ std::vector<fs::path> parts_in(const std::string& folder) {
   return parts;
 }
 
-// "run.pftrace" and "1234" → "run.1234.pftrace".
-std::string beside(const std::string& run_file, const std::string& mark) {
+// "run.pftrace" and ".1234" → "run.1234.pftrace".
+std::string marked(const std::string& run_file, const std::string& mark) {
   const fs::path path(run_file);
-  return (path.parent_path() / (path.stem().string() + "." + mark + path.extension().string()))
-      .string();
+  return (path.parent_path() / (path.stem().string() + mark + path.extension().string())).string();
+}
+
+bool reserve(const std::string& name) {
+  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+  if (file < 0 && errno != EEXIST) throw base::Error(name, std::strerror(errno));
+  return file >= 0;
 }
 
 }  // namespace
@@ -77,7 +90,9 @@ RunParts::RunParts(const std::string& run_file)
 
 RunParts::~RunParts() {
   std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  for (const std::string& part : joined_) fs::remove(part, ignored);
+  fs::remove(folder_ + "/whole", ignored);
+  fs::remove(folder_, ignored);  // not where somebody has begun to write in it since
 }
 
 std::string RunParts::pattern() const {
@@ -94,10 +109,12 @@ JoinedRun RunParts::join(std::string_view first) {
     for (const fs::path& path : parts) {
       const File part(path.string(), O_RDONLY);
       if (is_being_written(part)) {
-        joined.still_going.push_back(beside(run_file_, path.stem().string()));
+        joined.still_going.push_back(
+            reserve_run_file(marked(run_file_, "." + path.stem().string())));
         fs::rename(path, joined.still_going.back());
       } else {
         append_file(run, run_file_, part);
+        joined_.push_back(path.string());
         ++joined.processes;
       }
     }
@@ -106,21 +123,20 @@ JoinedRun RunParts::join(std::string_view first) {
   return joined;
 }
 
+std::string numbered(const std::string& name, int number) {
+  return marked(name, "-" + std::to_string(number));
+}
+
 std::string reserve_run_file(const std::string& name) {
-  const fs::path path(name);
-  for (int attempt = 1;; ++attempt) {
-    std::string candidate =
-        attempt == 1 ? name
-                     : (path.parent_path() / fmt::format("{}-{}{}", path.stem().string(), attempt,
-                                                         path.extension().string()))
-                           .string();
-    const int file = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0) {
-      close(file);
-      return candidate;
-    }
-    if (errno != EEXIST) throw base::Error(candidate, std::strerror(errno));
-  }
+  std::string candidate = name;
+  for (int number = 2; !reserve(candidate); ++number) candidate = numbered(name, number);
+  return candidate;
+}
+
+std::string reserve_numbered_run_file(const std::string& name) {
+  std::string candidate = numbered(name, 1);
+  for (int number = 2; !reserve(candidate); ++number) candidate = numbered(name, number);
+  return candidate;
 }
 
 }  // namespace fathom::record

@@ -18,7 +18,7 @@ struct JoinedRun {
 class RunParts {
  public:
   explicit RunParts(const std::string& run_file);  // throws base::Error where it cannot be written
-  ~RunParts();                                     // removes the folder and what was joined
+  ~RunParts();                                     // removes what was joined, and the folder
   RunParts(const RunParts&) = delete;
   RunParts& operator=(const RunParts&) = delete;
 
@@ -26,16 +26,22 @@ class RunParts {
   std::string pattern() const;
 
   // Makes the run file of the parts, `first` (a Perfetto trace, or nothing) before them. A part
-  // that a process still writes stays a file of its own beside the run.
+  // that a process still writes stays a file of its own beside the run. A process that begins to
+  // record only later makes the folder anew and leaves its part there.
   JoinedRun join(std::string_view first);
 
  private:
   std::string run_file_;
   std::string folder_;
+  std::vector<std::string> joined_;  // parts that are in the run
 };
+
+// "run.pftrace" and 3 → "run-3.pftrace".
+std::string numbered(const std::string& name, int number);
 
 // Reserves `name`, or the first of name-2, name-3, … that is free: runs started at the same time do
 // not overwrite each other. The file is left behind empty.
 std::string reserve_run_file(const std::string& name);
+std::string reserve_numbered_run_file(const std::string& name);  // of name-1, name-2, …
 
 }  // namespace fathom::record

@@ -20,12 +20,36 @@ std::uint64_t unsigned_of(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
 
-void append_run(pbf_writer& trace, const std::vector<std::string>& command) {
+// The clock of everything here, and of the parts that follow.
+void append_clock(pbf_writer& trace, const Ended& ended) {
+  pbf_writer packet(trace, pf::trace::kPacket);
+  packet.add_uint32(pf::packet::kSequenceId, kSequence);
+  pbf_writer snapshot(packet, pf::packet::kClockSnapshot);
+  {
+    pbf_writer clock(snapshot, pf::clock_snapshot::kClocks);
+    clock.add_uint32(pf::clock::kClockId, pf::kMonotonicRaw);
+    clock.add_uint64(pf::clock::kTimestamp, unsigned_of(ended.begin_ns));
+  }
+  snapshot.add_uint32(pf::clock_snapshot::kPrimaryTraceClock, pf::kMonotonicRaw);
+}
+
+void append_run(pbf_writer& trace, const std::vector<std::string>& command, const Ended& ended) {
   pbf_writer packet(trace, pf::trace::kPacket);
   packet.add_uint32(pf::packet::kSequenceId, kSequence);
   packet.add_uint32(pf::packet::kSequenceFlags, pf::kStateCleared);
   pbf_writer run(packet, pf::packet::kFathomRun);
+  run.add_string(pf::fathom_run::kVersion, FATHOM_VERSION);
   run.add_string(pf::fathom_run::kCommand, fmt::format("{}", fmt::join(command, " ")));
+  run.add_uint64(pf::fathom_run::kStartUnixNs, unsigned_of(ended.begin_unix_ns));
+  run.add_uint64(pf::fathom_run::kStartNs, unsigned_of(ended.begin_ns));
+  run.add_int64(pf::fathom_run::kBeginNs, ended.begin_ns);
+  run.add_int64(pf::fathom_run::kEndNs, ended.end_ns);
+  if (ended.signal != 0) {
+    run.add_int32(pf::fathom_run::kSignal, ended.signal);
+  } else {
+    run.add_int32(pf::fathom_run::kExitStatus, ended.exit_status);
+  }
+  run.add_int64(pf::fathom_run::kCpuNs, ended.cpu_ns);
 }
 
 void append_memory_track(pbf_writer& trace) {
@@ -54,7 +78,8 @@ void append_sample(pbf_writer& trace, const RssSample& sample) {
 std::string run_trace(const std::vector<std::string>& command, const Launched& launched) {
   std::string bytes;
   pbf_writer trace(bytes);
-  append_run(trace, command);
+  append_run(trace, command, launched.ended);
+  append_clock(trace, launched.ended);
   append_memory_track(trace);
   for (const RssSample& sample : launched.rss) append_sample(trace, sample);
   return bytes;

@@ -34,11 +34,13 @@ std::uint64_t next_correlation() noexcept {
 
 void report_call(Kind kind, const char* name, std::int64_t begin_ns, std::int64_t end_ns,
                  cl_int status) noexcept {
-  Command command = {
-      .kind = kind, .status = status, .thread = thread_id(), .name = name, .scope = open_scope()};
-  command.start_ns = begin_ns;
-  command.end_ns = end_ns;
-  finished(command);
+  returned({.kind = kind,
+            .status = status,
+            .thread = thread_id(),
+            .name = name,
+            .scope = open_scope(),
+            .begin_ns = begin_ns,
+            .end_ns = end_ns});
 }
 
 #define FATHOM_TIMED(name) replace_timed<&cl_icd_dispatch::name, #name>(table)

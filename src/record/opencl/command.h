@@ -23,11 +23,25 @@ enum class Direction : std::uint8_t { none, host_to_device, device_to_host, devi
 
 inline constexpr std::uint64_t kNoBytes = UINT64_MAX;
 
-// Everything known about one thing that is over. Times are CLOCK_MONOTONIC_RAW nanoseconds.
+// A call of the program that has returned.
+struct Call {
+  Kind kind = Kind::call;         // or sync
+  std::int32_t status = 0;        // an OpenCL error code, or 0
+  std::uint32_t thread = 0;       // that made it
+  const char* name = "";          // lives as long as the process
+  std::uint64_t scope = 0;        // as in Command
+  std::uint64_t correlation = 0;  // as in Command; 0 where it enqueued nothing
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// Everything known about one command, or about memory, that is over. Times are CLOCK_MONOTONIC_RAW
+// nanoseconds.
 struct Command {
   Kind kind = Kind::call;
   Direction direction = Direction::none;
   std::uint8_t dimensions = 0;    // of a kernel's sizes
+  bool is_object = false;         // memory whose `address` is the object's handle
   std::int32_t status = 0;        // an OpenCL error code, or 0
   std::int32_t device = -1;       // as numbered in devices.h
   std::int32_t queue = -1;        // as numbered in queues.h

@@ -88,7 +88,7 @@ Pending* take_finished(Queue& queue, std::uint32_t limit) noexcept {
   Pending* first = nullptr;
   Pending** end = &first;
   for (std::uint32_t left = std::min(limit, queue.in_flight); left > 0; --left) {
-    const cl_int status = status_of(queue.first->event);
+    const cl_int status = status_of(queue.first->launch.event);
     if (status > CL_COMPLETE && !queue.out_of_order) break;
     Pending* const node = take_first(queue);
     if (status > CL_COMPLETE) {
@@ -113,21 +113,22 @@ bool read_stamp(cl_event event, cl_profiling_info which, std::int64_t& stamp) no
 // Fills in the times. False where the driver has none to give.
 bool stamp(Queue& queue, Pending& pending, std::int64_t seen_ns) noexcept {
   Command& command = pending.command;
+  const Launch& launch = pending.launch;
   if (command.status < 0) {
-    command.queued_ns = command.submit_ns = pending.call_begin_ns;
+    command.queued_ns = command.submit_ns = launch.call_begin_ns;
     command.start_ns = command.end_ns = seen_ns;
     return true;
   }
   if (!queue.profiles ||
-      !read_stamp(pending.event, CL_PROFILING_COMMAND_QUEUED, command.queued_ns) ||
-      !read_stamp(pending.event, CL_PROFILING_COMMAND_SUBMIT, command.submit_ns) ||
-      !read_stamp(pending.event, CL_PROFILING_COMMAND_START, command.start_ns) ||
-      !read_stamp(pending.event, CL_PROFILING_COMMAND_END, command.end_ns)) {
+      !read_stamp(launch.event, CL_PROFILING_COMMAND_QUEUED, command.queued_ns) ||
+      !read_stamp(launch.event, CL_PROFILING_COMMAND_SUBMIT, command.submit_ns) ||
+      !read_stamp(launch.event, CL_PROFILING_COMMAND_START, command.start_ns) ||
+      !read_stamp(launch.event, CL_PROFILING_COMMAND_END, command.end_ns)) {
     return false;
   }
   const std::int64_t offset = queue.device->clock.offset_ns(
       queue.device->handle,
-      {pending.call_begin_ns, pending.call_end_ns, seen_ns, command.queued_ns, command.end_ns});
+      {launch.call_begin_ns, launch.call_end_ns, seen_ns, command.queued_ns, command.end_ns});
   command.queued_ns += offset;
   command.submit_ns += offset;
   command.start_ns += offset;
@@ -147,16 +148,22 @@ void hand_over(Queue& queue, Pending* done) noexcept {
   }
   Pending* last = done;
   for (Pending* node = done; node != nullptr; node = node->next) {
-    if (node->command.end_ns != 0) {
-      finished(node->command);
+    Command& command = node->command;
+    const Launch& launch = node->launch;
+    if (command.end_ns != 0) {
+      command.queue = queue.index;
+      command.device = queue.device->index;
+      command.thread = launch.thread;
+      command.scope = launch.scope;
+      command.correlation = launch.correlation;
+      finished(command);
     } else {
       lost(Loss::no_timestamps);
     }
-    if (node->frees != nullptr) {
-      report_frees(node->frees, node->command.end_ns != 0 ? node->command.end_ns : seen_ns);
-      node->frees = nullptr;
+    if (launch.frees != nullptr) {
+      report_frees(launch.frees, command.end_ns != 0 ? command.end_ns : seen_ns);
     }
-    driver.clReleaseEvent(node->event);
+    driver.clReleaseEvent(launch.event);
     last = node;
   }
   const std::lock_guard guard(queue.lock);
@@ -192,14 +199,15 @@ bool has_room(Queue& queue) noexcept {
   return !queue.full.load(std::memory_order_relaxed);
 }
 
-void take_in(Queue& queue, const Pending& pending) noexcept {
+void take_in(Queue& queue, const Command& command, const Launch& launch) noexcept {
   bool due = false;
   {
     const std::lock_guard guard(queue.lock);
     if (queue.spare != nullptr || fetch_nodes(queue)) [[likely]] {
       Pending* const node = queue.spare;
       queue.spare = node->next;
-      *node = pending;
+      node->command = command;
+      node->launch = launch;
       append(queue, node);
       queue.used = true;
       due = ++queue.since_drain >= kDrainEvery;
@@ -211,8 +219,8 @@ void take_in(Queue& queue, const Pending& pending) noexcept {
     drain(queue, kDrainAtMost);
   } else if (queue.full.load(std::memory_order_relaxed)) [[unlikely]] {
     lost(Loss::too_many);
-    if (pending.frees != nullptr) report_frees(pending.frees, pending.call_end_ns);
-    driver.clReleaseEvent(pending.event);
+    if (launch.frees != nullptr) report_frees(launch.frees, launch.call_end_ns);
+    driver.clReleaseEvent(launch.event);
   }
 }
 
@@ -242,7 +250,7 @@ cl_int reference_count(cl_event event, cl_uint& count) noexcept {
   cl_uint ours = 0;
   const std::lock_guard guard(queue->lock);
   for (const Pending* node = queue->first; node != nullptr; node = node->next) {
-    ours += node->event == event ? 1 : 0;
+    ours += node->launch.event == event ? 1 : 0;
   }
   const cl_int status = ask_driver();
   queue->draining.clear(std::memory_order_release);

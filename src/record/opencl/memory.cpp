@@ -88,6 +88,7 @@ std::size_t image_element_bytes(cl_mem image) noexcept {
 void object_created(cl_context context, cl_mem object, const char* api) noexcept {
   Command made = allocation(context, object, object_bytes(object), api);
   const bool is_new = is_new_memory(object);
+  made.is_object = true;
   if (!is_new) made.bytes = kNoBytes;
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
   ask(driver.clGetMemObjectInfo, object, CL_MEM_TYPE, type);

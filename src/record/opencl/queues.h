@@ -14,13 +14,21 @@ namespace fathom::record::opencl {
 
 struct FreedMemory;
 
-// A command in flight, with the event we hold until it is over.
-struct Pending {
-  Command command;
+// The call that enqueued a command, and the event we hold until the command is over.
+struct Launch {
   cl_event event = nullptr;
   std::int64_t call_begin_ns = 0;
   std::int64_t call_end_ns = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t scope = 0;
+  std::uint64_t correlation = 0;
   FreedMemory* frees = nullptr;  // memory that is gone once the command is over; owned
+};
+
+// A command in flight.
+struct Pending {
+  Command command;
+  Launch launch;
   Pending* next = nullptr;
 };
 

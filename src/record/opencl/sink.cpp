@@ -21,12 +21,13 @@ Name number_of(const char* name) noexcept {
   return made;
 }
 
+Name backend() noexcept {
+  static const Name name("opencl");
+  return name;
+}
+
 ActivityKind kind_of(const Command& command) noexcept {
   switch (command.kind) {
-    case Kind::call:
-      return ActivityKind::api_call;
-    case Kind::sync:
-      return ActivityKind::sync;
     case Kind::kernel:
       return command.status == 0 ? ActivityKind::kernel : ActivityKind::other;
     case Kind::copy:
@@ -61,22 +62,37 @@ void memory_changed(const Command& command) noexcept {
   record.address = command.address;
   record.scope = {command.scope};
   record.name = number_of(command.name);
+  record.thread = command.thread;
+  record.is_handle = command.is_object;
   profiler().record(record);
 }
 
 }  // namespace
+
+void returned(const Call& call) noexcept {
+  GpuActivity activity;
+  activity.kind = call.kind == Kind::sync ? ActivityKind::sync : ActivityKind::api_call;
+  activity.name = number_of(call.name);
+  activity.backend = backend();
+  activity.thread = call.thread;
+  if (call.correlation != 0) activity.correlation = static_cast<std::int64_t>(call.correlation);
+  activity.scope = {call.scope};
+  activity.start_ns = call.begin_ns;
+  activity.end_ns = call.end_ns;
+  activity.status = call.status;
+  profiler().record(activity);
+}
 
 void finished(const Command& command) noexcept {
   if (command.kind == Kind::allocation || command.kind == Kind::free) {
     memory_changed(command);
     return;
   }
-  static const Name backend("opencl");
   GpuActivity activity;
   activity.kind = kind_of(command);
   activity.direction = direction_of(command.direction);
   activity.name = number_of(command.name);
-  activity.backend = backend;
+  activity.backend = backend();
   activity.start_ns = command.start_ns;
   activity.end_ns = command.end_ns;
   activity.scope = {command.scope};
@@ -85,17 +101,15 @@ void finished(const Command& command) noexcept {
   if (command.correlation != 0) {
     activity.correlation = static_cast<std::int64_t>(command.correlation);
   }
-  if (command.queue >= 0) {
-    activity.device = command.device;
-    activity.queue = command.queue;
-    activity.queued_ns = command.queued_ns;
-    activity.submit_ns = command.submit_ns;
-    if (command.bytes != kNoBytes) activity.bytes = command.bytes;
-    activity.size.dimensions = command.dimensions;
-    for (std::size_t i = 0; i < command.dimensions; ++i) {
-      activity.size.global[i] = command.global[i];
-      activity.size.local[i] = command.local[i];
-    }
+  activity.device = command.device;
+  activity.queue = command.queue;
+  activity.queued_ns = command.queued_ns;
+  activity.submit_ns = command.submit_ns;
+  if (command.bytes != kNoBytes) activity.bytes = command.bytes;
+  activity.size.dimensions = command.dimensions;
+  for (std::size_t i = 0; i < command.global.size(); ++i) {
+    activity.size.global[i] = command.global[i];
+    activity.size.local[i] = command.local[i];
   }
   profiler().record(activity);
 }

@@ -8,6 +8,7 @@ namespace fathom::record::opencl {
 
 // Where everything that was observed goes: the one place that knows the profiler.
 
+void returned(const Call& call) noexcept;
 void finished(const Command& command) noexcept;
 void device_found(std::int32_t index, const char* name) noexcept;
 

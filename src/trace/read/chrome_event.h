@@ -36,8 +36,10 @@ enum class Arg : std::uint8_t {
   total_reserved,
   name,
   labels,
+  handle,
+  site,
 };
-inline constexpr std::size_t kArgCount = 12;
+inline constexpr std::size_t kArgCount = 14;
 
 // One event, cut into tokens that point into its text. The fast and the tolerant scanner both make
 // these, so what an event means is written in one place (chrome_rows).
@@ -115,6 +117,7 @@ inline void take_arg(Event& event, const Key& key, char first_letter, const Toke
     case 'c':
       return take("correlation", Arg::correlation);
     case 'b':
+      take("by", Arg::site);
       return take("bytes", Arg::bytes);
     case 'd':
       return take("device", Arg::device);
@@ -131,6 +134,8 @@ inline void take_arg(Event& event, const Key& key, char first_letter, const Toke
     case 'D':
       take("Device Id", Arg::device_id);
       return take("Device Type", Arg::device_type);
+    case 'H':
+      return take("Handle", Arg::handle);
     case 'T':
       take("Total Allocated", Arg::total_allocated);
       return take("Total Reserved", Arg::total_reserved);

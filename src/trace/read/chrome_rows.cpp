@@ -220,7 +220,12 @@ bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId tr
   row.time_ns = time_ns;
   row.bytes = *bytes;
   row.track = track;
-  if (const Token* address = event.arg(Arg::address)) row.address = parse_unsigned(address->text());
+  const Token* const handle = event.arg(Arg::handle);
+  row.is_handle = handle != nullptr;
+  if (const Token* address = row.is_handle ? handle : event.arg(Arg::address)) {
+    row.address = parse_unsigned(address->text());
+  }
+  if (const Token* site = event.arg(Arg::site)) row.site = name(*site, event.source).id;
   row.total_allocated = integer_arg(event, Arg::total_allocated);
   row.total_reserved = integer_arg(event, Arg::total_reserved);
   row.device = memory_device(integer_arg(event, Arg::device_type));

@@ -110,8 +110,9 @@ LegacyFields read_legacy(std::string_view message) {
 }
 
 void intern_known_annotations(base::StringPool& names) {
-  for (const std::string_view name : {"correlation", "bytes", "Bytes", "Addr", "Total Allocated",
-                                      "Total Reserved", "Device Id", "Device Type"}) {
+  for (const std::string_view name :
+       {"correlation", "bytes", "Bytes", "Addr", "Total Allocated", "Total Reserved", "Device Id",
+        "Device Type", "Handle", "by", "scope"}) {
     names.intern(name);
   }
 }
@@ -137,6 +138,15 @@ Annotation read_annotation(std::string_view message, const Sequence& sequence,
         break;
       case pf::debug_annotation::kDouble:
         annotation.real = f.real();
+        break;
+      case pf::debug_annotation::kString:
+        annotation.text = f.bytes();
+        break;
+      case pf::debug_annotation::kStringIid:
+        if (!sequence.annotations.empty()) {
+          const std::uint32_t id = sequence.annotations.back().strings.get(f.value());
+          if (id != IidTable::kMissing) annotation.text = names.view(id);
+        }
         break;
       default:
         break;

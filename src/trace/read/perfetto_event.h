@@ -48,9 +48,10 @@ struct EventFields {
 EventFields read_event(std::string_view message);
 LegacyFields read_legacy(std::string_view message);
 
-// A debug annotation that holds one number; others have no value.
+// A debug annotation that holds one number or text; others have no value.
 struct Annotation {
   base::StringId name = 0;  // in the pool of annotation names; 0 where it is not known
+  std::string_view text;    // lives as long as the message or the pool
   std::optional<std::int64_t> integer;
   std::optional<double> real;
   double number() const { return integer ? static_cast<double>(*integer) : real.value_or(0); }
@@ -66,6 +67,9 @@ enum KnownAnnotation : base::StringId {
   kAnnotationTotalReserved,
   kAnnotationDeviceId,
   kAnnotationDeviceType,
+  kAnnotationMemoryHandle,
+  kAnnotationMemorySite,
+  kAnnotationScope,
 };
 void intern_known_annotations(base::StringPool& names);
 

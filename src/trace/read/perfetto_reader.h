@@ -51,7 +51,14 @@ class PerfettoReader {
   bool find_time(const PacketFields& packet, const EventFields& event, std::int64_t& time_ns);
   void read_track_event(const PacketFields& packet, PacketPlace place);
   void read_legacy_event(const EventFields& event, std::string_view message, SpanRow row);
-  void read_annotations(std::string_view message, SpanRow& row, std::optional<std::int64_t>& bytes);
+  // What annotations say of a slice that begins.
+  struct Noted {
+    std::optional<std::int64_t> bytes;
+    std::optional<std::int64_t> scope;
+  };
+  Noted read_annotations(std::string_view message, SpanRow& row);
+  void add_noted(const Noted& noted);  // to the span that is added next
+  void end_slice(const EventFields& event, std::string_view message, const SpanRow& row);
   void add_memory_event(std::string_view message, const SpanRow& row);
   void add_instant(std::string_view message, const SpanRow& row);
   void add_complete(const LegacyFields& legacy, SpanRow row);

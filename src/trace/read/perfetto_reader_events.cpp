@@ -88,15 +88,12 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
     flows_.add(packet.track_event, row);
   }
   switch (event.type) {
-    case pf::track_event::kSliceBegin: {
-      std::optional<std::int64_t> bytes;
-      if (event.has_annotations) read_annotations(packet.track_event, row, bytes);
-      if (bytes) part_.bytes.push_back({static_cast<SpanId>(part_.spans.size()), *bytes});
+    case pf::track_event::kSliceBegin:
+      if (event.has_annotations) add_noted(read_annotations(packet.track_event, row));
       tracks_.begin(row);
       break;
-    }
     case pf::track_event::kSliceEnd:
-      tracks_.end(row.track, row.start_ns, place);
+      end_slice(event, packet.track_event, row);
       break;
     case pf::track_event::kInstant:
       add_instant(packet.track_event, row);
@@ -111,16 +108,37 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
   }
 }
 
-void PerfettoReader::read_annotations(std::string_view message, SpanRow& row,
-                                      std::optional<std::int64_t>& bytes) {
+PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message, SpanRow& row) {
+  Noted noted;
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
     const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
     if (annotation.name == kAnnotationCorrelation && annotation.integer) {
       row.correlation = *annotation.integer;
     } else if (annotation.name == kAnnotationBytes && annotation.integer) {
-      bytes = annotation.integer;
+      noted.bytes = annotation.integer;
+    } else if (annotation.name == kAnnotationScope && run_.is_recording) {
+      noted.scope = annotation.integer;
     }
+  }
+  return noted;
+}
+
+void PerfettoReader::add_noted(const Noted& noted) {
+  const auto span = static_cast<SpanId>(part_.spans.size());
+  if (noted.bytes) part_.bytes.push_back({span, *noted.bytes});
+  if (noted.scope) part_.scopes.push_back({span, static_cast<std::uint64_t>(*noted.scope)});
+}
+
+// A scope learns its number while it is open, so its end has it.
+void PerfettoReader::end_slice(const EventFields& event, std::string_view message,
+                               const SpanRow& row) {
+  const SpanRow* const ended = tracks_.end(row.track, row.start_ns, row.source);
+  if (ended == nullptr || !event.has_annotations) return;
+  SpanRow ignored;
+  if (const Noted noted = read_annotations(message, ignored); noted.scope) {
+    part_.scopes.push_back({static_cast<SpanId>(ended - part_.spans.data()),
+                            static_cast<std::uint64_t>(*noted.scope)});
   }
 }
 
@@ -140,6 +158,7 @@ void PerfettoReader::add_memory_event(std::string_view message, const SpanRow& r
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
     const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
+    if (annotation.name == kAnnotationMemorySite) event.site = part_.names.intern(annotation.text);
     if (!annotation.integer) continue;
     const std::int64_t value = *annotation.integer;
     switch (annotation.name) {
@@ -147,7 +166,9 @@ void PerfettoReader::add_memory_event(std::string_view message, const SpanRow& r
         event.bytes = value;
         break;
       case kAnnotationMemoryAddress:
+      case kAnnotationMemoryHandle:
         event.address = static_cast<std::uint64_t>(value);
+        event.is_handle = annotation.name == kAnnotationMemoryHandle;
         break;
       case kAnnotationTotalAllocated:
         event.total_allocated = value;
@@ -203,16 +224,13 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
   } else {
     row.track = legacy_track(legacy, is_async);
   }
-  std::optional<std::int64_t> bytes;
-  if (event.has_annotations) read_annotations(message, row, bytes);
-  const auto add_bytes = [&] {
-    if (bytes) part_.bytes.push_back({static_cast<SpanId>(part_.spans.size()), *bytes});
-  };
+  Noted noted;
+  if (event.has_annotations) noted = read_annotations(message, row);
   switch (legacy.phase) {
     case 'B':
     case 'b':
     case 'S':
-      add_bytes();
+      add_noted(noted);
       tracks_.begin(row);
       break;
     case 'E':
@@ -221,7 +239,7 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
       tracks_.end(row.track, row.start_ns, row.source);
       break;
     case 'X':
-      add_bytes();
+      add_noted(noted);
       add_complete(legacy, row);
       break;
     case 'i':

@@ -1,6 +1,9 @@
 #include "trace/read/perfetto_run.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/perfetto.h"
 #include "trace/read/perfetto_fields.h"
@@ -79,6 +82,36 @@ DeviceInfo read_device(std::string_view message) {
   return device;
 }
 
+template <typename Join>
+void join(std::optional<double>& into, const std::optional<double>& other, Join&& both) {
+  into = into && other ? std::optional(both(*into, *other)) : std::nullopt;
+}
+
+// Figures of two processes together. Quantiles cannot be had from quantiles.
+void merge(OperationSummary& into, const OperationSummary& other) {
+  const auto sum = [](double a, double b) { return a + b; };
+  if (into.std_dev_ns && other.std_dev_ns && into.total_ns && other.total_ns) {
+    const auto n = static_cast<double>(into.calls);
+    const auto m = static_cast<double>(other.calls);
+    const double apart = *into.total_ns / n - *other.total_ns / m;
+    into.std_dev_ns =
+        std::sqrt((n * *into.std_dev_ns * *into.std_dev_ns +
+                   m * *other.std_dev_ns * *other.std_dev_ns + apart * apart * n * m / (n + m)) /
+                  (n + m));
+  } else {
+    into.std_dev_ns.reset();
+  }
+  into.calls += other.calls;
+  if (other.errors) into.errors = into.errors.value_or(0) + *other.errors;
+  join(into.total_ns, other.total_ns, sum);
+  join(into.self_ns, other.self_ns, sum);
+  join(into.min_ns, other.min_ns, [](double a, double b) { return std::min(a, b); });
+  join(into.max_ns, other.max_ns, [](double a, double b) { return std::max(a, b); });
+  into.p50_ns.reset();
+  into.p95_ns.reset();
+  into.p99_ns.reset();
+}
+
 }  // namespace
 
 void FathomRun::read(std::string_view message) {
@@ -119,11 +152,26 @@ void FathomRun::read(std::string_view message) {
       case pf::fathom_run::kWorldSize:
         info.world_size = f.signed_value();
         break;
+      case pf::fathom_run::kBeginNs:
+        info.begin_ns = f.signed_value();
+        break;
+      case pf::fathom_run::kEndNs:
+        info.end_ns = f.signed_value();
+        break;
+      case pf::fathom_run::kExitStatus:
+        info.exit_status = f.signed_value();
+        break;
+      case pf::fathom_run::kSignal:
+        info.signal = f.signed_value();
+        break;
+      case pf::fathom_run::kCpuNs:
+        info.cpu_ns = f.signed_value();
+        break;
       case pf::fathom_run::kDevice:
-        info.devices.push_back(read_device(f.bytes()));
+        add_device(read_device(f.bytes()));
         break;
       case pf::fathom_run::kOperation:
-        operations.push_back(read_operation(f.bytes()));
+        add_operation(read_operation(f.bytes()));
         break;
       case pf::fathom_run::kTimeShiftNs:
         if (f.value() < static_cast<std::uint64_t>(kMaxShift)) time_shift_ns = f.signed_value();
@@ -132,7 +180,29 @@ void FathomRun::read(std::string_view message) {
         break;
     }
   }
-  if (unix_ns && start_ns) info.base_time_ns = static_cast<std::int64_t>(*unix_ns - *start_ns);
+  // Of several processes the first will do: their clocks are the same.
+  if (unix_ns && start_ns && !info.base_time_ns) {
+    info.base_time_ns = static_cast<std::int64_t>(*unix_ns - *start_ns);
+  }
+}
+
+// The processes of a run each tell of their own scopes and devices; a run has each once.
+void FathomRun::add_operation(OperationSummary operation) {
+  const auto known = std::find_if(
+      operations.begin(), operations.end(),
+      [&](const OperationSummary& each) { return each.operation == operation.operation; });
+  if (known == operations.end()) {
+    operations.push_back(std::move(operation));
+  } else {
+    merge(*known, operation);
+  }
+}
+
+void FathomRun::add_device(DeviceInfo device) {
+  const bool is_known = std::any_of(
+      info.devices.begin(), info.devices.end(),
+      [&](const DeviceInfo& each) { return each.id == device.id && each.name == device.name; });
+  if (!is_known) info.devices.push_back(std::move(device));
 }
 
 void shift_times(TracePart& part, std::int64_t by_ns) {

@@ -16,6 +16,10 @@ struct FathomRun {
   bool is_recording = false;  // by Fathom itself: events without a category are scopes
 
   void read(std::string_view message);
+
+ private:
+  void add_operation(OperationSummary operation);
+  void add_device(DeviceInfo device);
 };
 
 void shift_times(TracePart& part, std::int64_t by_ns);

@@ -299,7 +299,9 @@ void ChromeWriter::write_memory(const MemoryEvent& event) {
   add_category("cpu_instant_event");
   out_ += ",\"s\":\"t\"";
   add_arg("Bytes", fmt::format_int(event.bytes).c_str());
-  if (event.address) add_arg("Addr", fmt::format_int(*event.address).c_str());
+  if (event.address) {
+    add_arg(event.is_handle ? "Handle" : "Addr", fmt::format_int(*event.address).c_str());
+  }
   if (event.total_allocated) {
     add_arg("Total Allocated", fmt::format_int(*event.total_allocated).c_str());
   }
@@ -309,6 +311,11 @@ void ChromeWriter::write_memory(const MemoryEvent& event) {
   if (event.device_index != -1) add_arg("Device Id", fmt::format_int(event.device_index).c_str());
   if (event.device != MemoryDevice::unknown) {
     add_arg("Device Type", event.device == MemoryDevice::gpu ? "1" : "0");
+  }
+  if (event.site != 0) {
+    std::string site;
+    append_json_string(site, trace_.names.view(event.site));
+    add_arg("by", site);
   }
   end_event();
 }

@@ -7,6 +7,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <utility>
 
+#include "base/json_writer.h"
 #include "base/perfetto.h"
 #include "trace/write/args.h"
 #include "trace/write/formats.h"
@@ -290,12 +291,19 @@ void PerfettoWriter::write_memory(const MemoryEvent& event) {
   events_.begin(pf::track_event::kInstant, uuid_of(event.track));
   events_.name("[memory]");
   events_.annotate("Bytes", event.bytes);
-  if (event.address) events_.annotate_unsigned("Addr", *event.address);
+  if (event.address) {
+    events_.annotate_unsigned(event.is_handle ? "Handle" : "Addr", *event.address);
+  }
   if (event.total_allocated) events_.annotate("Total Allocated", *event.total_allocated);
   if (event.total_reserved) events_.annotate("Total Reserved", *event.total_reserved);
   if (event.device_index != -1) events_.annotate("Device Id", event.device_index);
   if (event.device != MemoryDevice::unknown) {
     events_.annotate("Device Type", event.device == MemoryDevice::gpu ? 1 : 0);
+  }
+  if (event.site != 0) {
+    std::string site;
+    base::append_json_string(site, trace_.names.view(event.site));
+    events_.annotate_json("by", site);
   }
   events_.write(event.time_ns);
 }

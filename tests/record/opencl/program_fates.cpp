@@ -121,28 +121,44 @@ void idle_gap() {
   truth("kernel", "slow", 10);
 }
 
-// For as many seconds as FATHOM_SOAK_SECONDS says: work, and its resident memory as it goes.
+double number_from(const char* variable, double otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atof(text);
+}
+
+long resident_kb() {
+  long pages = 0;
+  long resident = 0;
+  FILE* const file = std::fopen("/proc/self/statm", "r");
+  const bool known = std::fscanf(file, "%ld %ld", &pages, &resident) == 2;
+  std::fclose(file);
+  return known ? resident * (sysconf(_SC_PAGESIZE) / 1024) : -1;
+}
+
+// So many small kernels over so many seconds, and its resident memory ten times on the way. A
+// machine that cannot keep up takes longer.
 void soak() {
-  const char* const text = std::getenv("FATHOM_SOAK_SECONDS");
-  const double seconds = text == nullptr ? 2 : std::atof(text);
+  const double seconds = number_from("FATHOM_SOAK_SECONDS", 2);
+  const auto launches = static_cast<long>(number_from("FATHOM_SOAK_LAUNCHES", 10'000));
   const Setup cl;
   cl_command_queue const queue = cl.queue();
   cl_mem const buffer = cl.buffer();
   cl_kernel const kernel = cl.kernel("twice");
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+  const std::size_t global = 1;
   const auto start = std::chrono::steady_clock::now();
-  long launches = 0;
-  while (std::chrono::steady_clock::now() - start < std::chrono::duration<double>(seconds)) {
-    for (int i = 0; i < 1000; ++i) run(queue, kernel, buffer);
-    CHECK_CL(clFinish(queue));
-    launches += 1000;
-    if (launches % 100'000 != 0) continue;
-    long pages = 0;
-    long resident = 0;
-    FILE* const file = std::fopen("/proc/self/statm", "r");
-    if (std::fscanf(file, "%ld %ld", &pages, &resident) == 2) {
-      std::fprintf(stderr, "launches %ld resident %ld kB\n", launches, resident * 4);
+  for (long done = 0; done < launches;) {
+    for (int i = 0; i < 100; ++i, ++done) {
+      CHECK_CL(
+          clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr));
     }
-    std::fclose(file);
+    CHECK_CL(clFinish(queue));
+    const double share = static_cast<double>(done) / static_cast<double>(launches);
+    std::this_thread::sleep_until(start + std::chrono::duration<double>(seconds * share));
+    if (done % (launches / 10) != 0) continue;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    std::fprintf(stderr, "soak: %4.0f s, %ld launches, resident %ld kB\n", elapsed.count(), done,
+                 resident_kb());
   }
   truth("kernel", "twice", static_cast<int>(launches));
 }

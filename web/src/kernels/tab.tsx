@@ -19,7 +19,7 @@ export function KernelsTab({ summary }: TabProps) {
   const calls = kernels.reduce((sum, row) => sum + row.calls, 0);
   return (
     <>
-      <Panel title="Kernels, copies and fills" note={`${formatPlural(calls, "call", "calls")} of ${formatCount(kernels.length)}`} span={12}>
+      <Panel title="Kernels, copies and fills" note={formatPlural(calls, "call", "calls")} span={12}>
         <div class="choosable">
           <DataTable
             label="kernels" rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
@@ -36,17 +36,17 @@ function columnsOf(kernels: Operation[]): Column<Operation>[] {
   const whole = kernels.reduce((sum, row) => sum + row.total_ns, 0);
   const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
-    ({ label, value, text: (row) => formatDuration(value(row)), width: "82px" });
+    ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
   return [
     { label: "kernel", value: (row) => row.name, text: (row) => row.name || "(no name)" },
-    { label: "type", value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: "128px" },
-    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: "76px" },
+    { label: "type", left: true, value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: 134 },
+    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
     time("sum", (row) => row.total_ns),
     time("mean", (row) => row.mean_ns),
     time("min", (row) => row.min_ns),
     time("max", (row) => row.max_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: "70px" },
-    { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={row.part} />, width: "110px" },
+    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: 70 },
+    { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={row.part} />, width: 110 },
   ];
 }

@@ -1,5 +1,5 @@
 import { ChartView, tooltip } from "../chart";
-import { formatBytes, formatDuration } from "../format";
+import { bytesTick, durationTick, formatBytes, formatDuration } from "../format";
 import type { MemorySeries } from "../summary";
 import { colour, type Token } from "../theme";
 
@@ -8,6 +8,7 @@ const kTokens: Token[] = ["gpu", "comm", "cpu", "transfer", "overhead"];
 // Bytes over time: held until the next event, so the lines are steps.
 export function MemoryChart({ series, height }: { series: MemorySeries[]; height: number }) {
   const words = series.map((line) => `${line.label} at most ${formatBytes(line.peak_bytes)}`).join(", ");
+  const end = Math.max(...series.map((line) => line.times_ns.at(-1) ?? 0), 1);
   return (
     <>
       <ChartView
@@ -45,8 +46,8 @@ export function MemoryChart({ series, height }: { series: MemorySeries[]; height
               },
             },
             scales: {
-              x: { type: "linear", grid: { display: false }, ticks: { maxRotation: 0, maxTicksLimit: 9, callback: (ns) => formatDuration(Number(ns)) } },
-              y: { beginAtZero: true, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (bytes) => formatBytes(Number(bytes)) } },
+              x: { type: "linear", min: 0, max: end, grid: { display: false }, ticks: { maxRotation: 0, maxTicksLimit: 9, callback: (ns) => durationTick(Number(ns)) } },
+              y: { beginAtZero: true, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (bytes) => bytesTick(Number(bytes)) } },
             },
           },
         })}

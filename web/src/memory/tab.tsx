@@ -7,8 +7,8 @@ import { MemoryChart } from "./chart";
 
 const kHolderColumns: Column<MemoryHolder>[] = [
   { label: "held by", value: (row) => row.name, text: (row) => row.name },
-  { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: "90px" },
-  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: "110px" },
+  { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 90 },
+  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 110 },
 ];
 
 export function MemoryTab({ summary }: TabProps) {

@@ -25,16 +25,16 @@ function columnsOf(operations: Operation[]): Column<Operation>[] {
   const whole = operations.reduce((sum, row) => sum + row.self_ns, 0);
   const largest = operations.reduce((most, row) => Math.max(most, row.self_ns), 1);
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
-    ({ label, value, text: (row) => formatDuration(value(row)), width: "86px" });
+    ({ label, value, text: (row) => formatDuration(value(row)), width: 86 });
   return [
     { label: "operation", value: (row) => row.name, text: (row) => row.name || "(no name)" },
-    { label: "kind", value: (row) => row.kind, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{kKinds[row.kind] ?? row.kind}</span>, width: "128px" },
-    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: "80px" },
+    { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{kKinds[row.kind] ?? row.kind}</span>, width: 128 },
+    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 80 },
     time("total", (row) => row.total_ns),
     time("self", (row) => row.self_ns),
     time("mean", (row) => row.mean_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.self_ns, text: (row) => formatPercent(whole > 0 ? (row.self_ns / whole) * 100 : 0), width: "72px" },
-    { label: "", value: (row) => row.self_ns, text: (row) => <Bar share={row.self_ns / largest} part={row.part} />, width: "130px" },
+    { label: "share", value: (row) => row.self_ns, text: (row) => formatPercent(whole > 0 ? (row.self_ns / whole) * 100 : 0), width: 72 },
+    { label: "", value: (row) => row.self_ns, text: (row) => <Bar share={row.self_ns / largest} part={row.part} />, width: 130 },
   ];
 }

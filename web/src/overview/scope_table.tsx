@@ -4,17 +4,17 @@ import type { Scope } from "../summary";
 import { DataTable, type Column } from "../table";
 
 const time = (label: string, value: (row: Scope) => number | null): Column<Scope> =>
-  ({ label, value, text: (row) => known(value(row), formatDuration), width: "84px" });
+  ({ label, value, text: (row) => known(value(row), formatDuration), width: 84 });
 
 const kColumns: Column<Scope>[] = [
   { label: "scope", value: (row) => row.name, text: (row) => row.name },
-  { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: "76px" },
+  { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
   time("total", (row) => row.total_ns),
   time("self", (row) => row.self_ns),
   time("mean", (row) => (row.total_ns === null || row.calls === 0 ? null : row.total_ns / row.calls)),
   time("p50", (row) => row.p50_ns),
   time("p99", (row) => row.p99_ns),
-  { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, width: "220px" },
+  { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, width: 220 },
 ];
 
 // Scopes of the library, exact for the whole run.

@@ -1,5 +1,5 @@
 import { ChartView, tooltip } from "../chart";
-import { formatDuration } from "../format";
+import { durationTick, formatDuration } from "../format";
 import { Legend, Panel } from "../panel";
 import type { Part, Slices } from "../summary";
 import { colour } from "../theme";
@@ -39,7 +39,7 @@ export function SlicesPanel({ slices, span }: { slices: Slices; span: 8 | 12 }) 
             plugins: { tooltip: tooltip((ns, label) => `${label} ${formatDuration(ns)}`) },
             scales: {
               x: { stacked: true, grid: { display: false }, ticks: { maxRotation: 0, autoSkipPadding: 12 } },
-              y: { stacked: true, ticks: { maxTicksLimit: 5, callback: (ns) => formatDuration(Number(ns)) }, border: { display: false } },
+              y: { stacked: true, ticks: { maxTicksLimit: 5, callback: (ns) => durationTick(Number(ns)) }, border: { display: false } },
             },
           },
         })}

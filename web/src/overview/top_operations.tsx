@@ -11,7 +11,7 @@ interface Row {
   p99_ns: number | null;
 }
 
-const kRows = 8;
+const kRows = 10;
 
 // The operations that take the most time: on the GPU where there is any, else scopes, else host work.
 export function TopOperations({ summary, span }: { summary: Summary; span: 8 | 12 }) {

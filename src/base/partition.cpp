@@ -1,11 +1,9 @@
-#include "profiler/partition.h"
+#include "base/partition.h"
 
 #include <algorithm>
 
-namespace fathom::detail {
+namespace fathom::base {
 namespace {
-
-using base::Interval;
 
 // Those of a set that may touch `wall`: a long run has many, and a scope sees few of them.
 std::span<const Interval> near(std::span<const Interval> set, Interval wall) {
@@ -20,19 +18,19 @@ std::span<const Interval> near(std::span<const Interval> set, Interval wall) {
 
 TimeParts partition_time(Interval wall, std::span<const Interval> kernels,
                          std::span<const Interval> copies, std::span<const Interval> calls) {
-  base::IntervalSet left;
+  IntervalSet left;
   if (wall.begin < wall.end) left.push_back(wall);
   const auto take = [&](std::span<const Interval> set) {
-    const base::IntervalSet taken = base::intersect(left, near(set, wall));
-    left = base::subtract(left, taken);
-    return base::total_length(taken);
+    const IntervalSet taken = intersect(left, near(set, wall));
+    left = subtract(left, taken);
+    return total_length(taken);
   };
   TimeParts parts;
   parts.gpu = take(kernels);
   parts.transfer = take(copies);
   parts.overhead = take(calls);
-  parts.cpu = base::total_length(left);
+  parts.cpu = total_length(left);
   return parts;
 }
 
-}  // namespace fathom::detail
+}  // namespace fathom::base

@@ -1,14 +1,12 @@
-#include "profiler/partition.h"
+#include "base/partition.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-namespace fathom::detail {
+namespace fathom::base {
 namespace {
-
-using base::Interval;
 
 bool holds(const std::vector<Interval>& intervals, std::int64_t instant) {
   for (const Interval& each : intervals) {
@@ -53,12 +51,12 @@ TEST(Partition, AgreesWithCountingEveryNanosecond) {
     const auto kernels = random_activity(random);
     const auto copies = random_activity(random);
     const auto calls = random_activity(random);
-    const TimeParts parts = partition_time(wall, base::normalize(kernels), base::normalize(copies),
-                                           base::normalize(calls));
+    const TimeParts parts = partition_time(wall, normalize(kernels), normalize(copies),
+                                           normalize(calls));
     ASSERT_EQ(parts, count_instants(wall, kernels, copies, calls));
     ASSERT_EQ(parts.gpu + parts.transfer + parts.overhead + parts.cpu, wall.length());
   }
 }
 
 }  // namespace
-}  // namespace fathom::detail
+}  // namespace fathom::base

@@ -1,0 +1,119 @@
+#include "analyze/attribution.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "base/interval_set.h"
+
+namespace fathom::analyze {
+namespace {
+
+using base::Interval;
+using trace::SpanId;
+using trace::SpanKind;
+
+struct Work {
+  std::vector<Interval> kernels;
+  std::vector<Interval> copies;
+};
+
+Interval time_of(const trace::Spans& spans, SpanId id) {
+  return {spans.start_ns[id], spans.end_ns(id)};
+}
+
+// The scopes of a run by the number that work refers to them by. A process that replaced itself
+// (exec) has numbered two lives from 1, one after the other.
+class NumberedScopes {
+ public:
+  explicit NumberedScopes(const trace::Trace& trace) : trace_(trace) {
+    for (const trace::SpanScope& item : trace.scopes) {
+      if (trace.spans.kind[item.span] == SpanKind::scope)
+        by_number_[key(item)].push_back(item.span);
+    }
+  }
+
+  // That launched the call or work, or kNoSpan.
+  SpanId find(const trace::SpanScope& item) const {
+    const auto known = by_number_.find(key(item));
+    if (known == by_number_.end()) return trace::kNoSpan;
+    SpanId latest = trace::kNoSpan;
+    for (const SpanId scope : known->second) {
+      const bool began_before = trace_.spans.start_ns[scope] <= trace_.spans.start_ns[item.span];
+      const bool is_later =
+          latest == trace::kNoSpan || trace_.spans.start_ns[scope] > trace_.spans.start_ns[latest];
+      if (began_before && is_later) latest = scope;
+    }
+    return latest;
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, std::uint64_t>;
+  Key key(const trace::SpanScope& item) const {
+    return {trace_.tracks[trace_.spans.track[item.span]].pid, item.scope};
+  }
+
+  const trace::Trace& trace_;
+  std::map<Key, std::vector<SpanId>> by_number_;
+};
+
+std::unordered_map<SpanId, Work> work_by_scope(const trace::Trace& trace) {
+  const NumberedScopes scopes(trace);
+  const trace::Spans& spans = trace.spans;
+  std::unordered_map<SpanId, Work> work;
+  for (const trace::SpanScope& item : trace.scopes) {
+    if (!trace::is_gpu_work(spans.kind[item.span])) continue;
+    const bool is_copy = spans.kind[item.span] == SpanKind::copy;
+    for (SpanId scope = scopes.find(item); scope != trace::kNoSpan; scope = spans.parent[scope]) {
+      if (spans.kind[scope] != SpanKind::scope) continue;
+      Work& of_scope = work[scope];
+      (is_copy ? of_scope.copies : of_scope.kernels).push_back(time_of(spans, item.span));
+    }
+  }
+  for (auto& [scope, of_scope] : work) {
+    of_scope.kernels = base::normalize(std::move(of_scope.kernels));
+    of_scope.copies = base::normalize(std::move(of_scope.copies));
+  }
+  return work;
+}
+
+bool is_call(SpanKind kind) {
+  return kind == SpanKind::runtime_call || kind == SpanKind::sync;
+}
+
+}  // namespace
+
+std::vector<ScopeParts> scope_parts(const trace::Trace& trace) {
+  const trace::Spans& spans = trace.spans;
+  const std::unordered_map<SpanId, Work> work = work_by_scope(trace);
+  const Work none;
+  std::vector<ScopeParts> found;
+  for (const trace::Track& track : trace.tracks) {
+    const SpanId end = track.first_span + track.span_count;
+    std::vector<Interval> calls;
+    for (SpanId id = track.first_span; id < end; ++id) {
+      if (is_call(spans.kind[id])) calls.push_back(time_of(spans, id));
+    }
+    const base::IntervalSet in_calls = base::normalize(std::move(calls));
+    for (SpanId id = track.first_span; id < end; ++id) {
+      if (spans.kind[id] != SpanKind::scope) continue;
+      const auto of_scope = work.find(id);
+      const Work& its = of_scope == work.end() ? none : of_scope->second;
+      found.push_back(
+          {id, base::partition_time(time_of(spans, id), its.kernels, its.copies, in_calls)});
+    }
+  }
+  return found;
+}
+
+bool has_gpu_activity(const trace::Trace& trace) {
+  const bool has_spans =
+      std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
+                  [](SpanKind kind) { return trace::is_gpu_work(kind) || is_call(kind); });
+  return has_spans || std::any_of(trace.memory.begin(), trace.memory.end(), [](const auto& event) {
+           return event.device == trace::MemoryDevice::gpu;
+         });
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace fathom::analyze {
+
+// Memory over time: how much, when most and whose, and what was never given back.
+//
+// A block is an allocation, alive until the free of the same address in the same process and
+// device. An address that is allocated again while alive was freed unseen. A free of an address
+// that was never allocated is of a block from before the recording: it was alive since the
+// beginning. Events without an address change the level and belong to no block.
+//
+// The level (bytes allocated) after an event is the source's own total where it has one, else what
+// the blocks add up to. A total that falls below 0 was counted from too late: the level is raised
+// by the least that keeps it at 0 or more. The level of a device is that of all processes together.
+
+// Where blocks were allocated. The scope is the innermost scope or annotation around the allocation
+// on its thread; the call is what the source says allocated it, else the outermost operator or
+// runtime call within the scope, else the innermost Python function. Empty where there is none.
+// Numbered steps of PyTorch ("ProfilerStep#7") are one scope.
+struct MemoryUse {
+  std::string_view scope;  // live as long as the trace
+  std::string_view call;
+  std::int64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+struct MemoryLevel {
+  std::int64_t time_ns = 0;
+  std::int64_t allocated = 0;
+  std::optional<std::int64_t> reserved;  // by an allocator that keeps memory for later
+};
+
+// How the free memory between the blocks alive at the peak is cut up: 1 − largest gap / all gaps,
+// in addresses. 0: in one piece, or none at all. Known only where every byte of the peak is in a
+// block with a real address of one process. A gap larger than all that was reserved and not
+// allocated (where known) is not reserved memory, and does not count.
+struct Fragmentation {
+  std::int64_t free_bytes = 0;
+  std::int64_t largest_free_bytes = 0;
+  double share = 0;
+};
+
+struct DeviceMemory {
+  trace::MemoryDevice device = trace::MemoryDevice::unknown;
+  std::int32_t index = -1;  // as the source numbers it; -1 where it does not
+
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t unknown_frees = 0;    // of these, of blocks from before the recording
+  std::uint64_t unseen_frees = 0;     // addresses allocated again while alive
+  std::uint64_t without_address = 0;  // allocations and frees that belong to no block
+  std::int64_t allocated_bytes = 0;   // of all allocations: over the peak, that is the churn
+
+  std::vector<MemoryLevel> levels;  // one at the beginning, then one after each event
+  std::size_t peak = 0;             // the first highest of them
+
+  std::vector<MemoryUse> at_peak;    // most bytes first; empty where blocks are unknown
+  std::int64_t unknown_at_peak = 0;  // bytes of the peak in no block: older than the recording
+  std::vector<MemoryUse> leaks;      // alive at the end of the recording; most bytes first
+  std::optional<Fragmentation> fragmentation;
+
+  std::int64_t peak_bytes() const { return levels[peak].allocated; }
+};
+
+struct HostSample {
+  std::int64_t time_ns = 0;
+  std::int64_t bytes = 0;
+};
+
+struct Memory {
+  std::int64_t begin_ns = 0;  // of the recording: first and last of anything in it
+  std::int64_t end_ns = 0;
+  std::vector<DeviceMemory> devices;  // GPUs first, by number
+  std::vector<HostSample> rss;        // resident memory of the program on the host
+};
+
+Memory memory(const trace::Trace& trace);
+
+std::int64_t total_bytes(const std::vector<MemoryUse>& uses);
+std::uint64_t total_blocks(const std::vector<MemoryUse>& uses);
+
+}  // namespace fathom::analyze

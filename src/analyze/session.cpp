@@ -1,0 +1,268 @@
+#include "analyze/session.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "analyze/activity.h"
+#include "analyze/attribution.h"
+#include "analyze/idle_gaps.h"
+#include "analyze/session_bottlenecks.h"
+#include "base/interval_set.h"
+#include "base/partition.h"
+
+namespace fathom::analyze {
+namespace {
+
+using base::Interval;
+using trace::SpanId;
+using trace::SpanKind;
+
+constexpr std::size_t kBottlenecks = 5;
+constexpr std::size_t kGaps = 5;
+constexpr std::size_t kBuilds = 5;
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
+
+double ms(auto ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+double mb(auto bytes) {
+  return static_cast<double>(bytes) / kBytesPerMb;
+}
+
+Interval life_of(const trace::Trace& trace) {
+  if (trace.run.begin_ns && trace.run.end_ns) return {*trace.run.begin_ns, *trace.run.end_ns};
+  const Activity found = activity(trace);
+  return {found.begin_ns, found.end_ns};
+}
+
+void add_time(ProfileSession& session, const trace::Trace& trace, Interval life) {
+  session.total_time_ms = ms(life.length());
+  if (!has_gpu_activity(trace)) return;
+  const trace::Spans& spans = trace.spans;
+  std::vector<Interval> kernels;
+  std::vector<Interval> copies;
+  std::vector<Interval> calls;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    const Interval time{spans.start_ns[id], spans.end_ns(id)};
+    switch (part_of(spans.kind[id])) {
+      case Part::gpu:
+        if (spans.kind[id] != SpanKind::gpu_annotation) kernels.push_back(time);
+        break;
+      case Part::transfer:
+        copies.push_back(time);
+        break;
+      case Part::overhead:
+        if (trace.tracks[spans.track[id]].kind == trace::TrackKind::thread) calls.push_back(time);
+        break;
+      case Part::cpu:
+        break;
+    }
+  }
+  const base::TimeParts parts =
+      base::partition_time(life, base::normalize(std::move(kernels)),
+                           base::normalize(std::move(copies)), base::normalize(std::move(calls)));
+  session.gpu_time_ms = ms(parts.gpu);
+  session.transfer_time_ms = ms(parts.transfer);
+  session.overhead_ms = ms(parts.overhead);
+  session.cpu_time_ms = ms(parts.cpu);
+}
+
+// An argument of a span as text, from its JSON: a string as it is, an array as "a×b×c".
+std::string argument(const std::string& json, std::string_view name) {
+  const std::string key = "\"" + std::string(name) + "\":";
+  std::size_t at = json.find(key);
+  if (at == std::string::npos) return {};
+  at = json.find_first_not_of(' ', at + key.size());
+  if (at == std::string::npos || (json[at] != '"' && json[at] != '[')) return {};
+  const std::size_t end = json.find(json[at] == '"' ? '"' : ']', at + 1);
+  if (end == std::string::npos) return {};
+  std::string text = json.substr(at + 1, end - at - 1);
+  std::erase(text, ' ');
+  std::replace(text.begin(), text.end(), ',', 'x');
+  return text;
+}
+
+void add_kernels(ProfileSession& session, const trace::Trace& trace,
+                 const std::vector<Operation>& operations) {
+  std::unordered_map<std::string_view, SpanId> longest;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.spans.kind[id] != SpanKind::kernel) continue;
+    SpanId& so_far = longest.try_emplace(trace.name(id), id).first->second;
+    if (trace.spans.duration_ns[id] > trace.spans.duration_ns[so_far]) so_far = id;
+  }
+  for (const Operation& operation : operations) {  // by self time, which is all a kernel has
+    if (operation.kind != SpanKind::kernel) continue;
+    const base::DurationStats& stats = operation.durations;
+    KernelSummary& kernel = session.kernels.emplace_back();
+    kernel.name = operation.name;
+    kernel.calls = stats.count();
+    kernel.total_time_ms = ms(stats.sum_ns());
+    kernel.mean_time_ms = ms(stats.mean_ns());
+    kernel.min_time_ms = ms(stats.min_ns());
+    kernel.max_time_ms = ms(stats.max_ns());
+    const std::string args = trace.args(longest.at(operation.name));
+    kernel.global_size = argument(args, "global");
+    kernel.local_size = argument(args, "local");
+  }
+}
+
+void add_copies(ProfileSession& session, const trace::Trace& trace) {
+  for (const SpanKind kind : trace.spans.kind) session.copies += kind == SpanKind::copy ? 1 : 0;
+  std::int64_t bytes = 0;
+  bool is_known = false;
+  for (const trace::SpanBytes& item : trace.bytes) {
+    if (trace.spans.kind[item.span] != SpanKind::copy) continue;
+    bytes += item.bytes;
+    is_known = true;
+  }
+  if (is_known) session.copied_mb = mb(bytes);
+}
+
+void add_device_memory(ProfileSession& session, const trace::Trace& trace) {
+  std::vector<const trace::MemoryEvent*> events;
+  for (const trace::MemoryEvent& event : trace.memory) {
+    if (event.device == trace::MemoryDevice::gpu) events.push_back(&event);
+  }
+  if (events.empty()) return;
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
+  std::int64_t in_use = 0;
+  std::int64_t peak = 0;
+  std::optional<std::int64_t> reserved;
+  for (const trace::MemoryEvent* event : events) {
+    peak = std::max(peak, in_use += event->bytes);
+    if (event->total_reserved) {
+      reserved = std::max(reserved.value_or(0), *event->total_reserved);
+    }
+  }
+  session.peak_memory_mb = mb(peak);
+  session.allocated_memory_mb = mb(std::max<std::int64_t>(in_use, 0));
+  if (reserved) session.reserved_memory_mb = mb(*reserved);
+}
+
+void add_host_memory(ProfileSession& session, const trace::Trace& trace) {
+  for (const trace::Counter& counter : trace.counters) {
+    if (trace.names.view(counter.name) != "host memory" || counter.value.empty()) continue;
+    session.peak_host_memory_mb = mb(*std::max_element(counter.value.begin(), counter.value.end()));
+  }
+}
+
+// A program can hold millions of builds; the longest few tell.
+bool is_build(std::string_view call) {
+  for (const std::string_view begin : {"clBuildProgram", "clCompileProgram", "clLinkProgram",
+                                       "cuModuleLoad", "cuLibraryLoad", "cuLinkComplete"}) {
+    if (call.starts_with(begin)) return true;
+  }
+  return false;
+}
+
+void add_builds(ProfileSession& session, const trace::Trace& trace, Interval life) {
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.spans.kind[id] != SpanKind::runtime_call || !is_build(trace.name(id))) continue;
+    session.builds.push_back({std::string(trace.name(id)),
+                              ms(trace.spans.start_ns[id] - life.begin),
+                              ms(trace.spans.duration_ns[id])});
+    session.total_build_ms += session.builds.back().duration_ms;
+  }
+  std::stable_sort(session.builds.begin(), session.builds.end(),
+                   [](const auto& a, const auto& b) { return a.duration_ms > b.duration_ms; });
+  if (session.builds.size() > kBuilds) session.builds.resize(kBuilds);
+}
+
+// What the recorder counted, where not every scope is in the file.
+Summary recorded_summary(const trace::OperationSummary& recorded) {
+  Summary summary;
+  summary.call_count = recorded.calls;
+  summary.total_time_ms = ms(recorded.total_ns.value_or(0));
+  summary.self_time_ms = ms(recorded.self_ns.value_or(recorded.total_ns.value_or(0)));
+  if (recorded.calls > 0) {
+    summary.avg_time_ms = summary.total_time_ms / static_cast<double>(recorded.calls);
+  }
+  summary.min_time_ms = ms(recorded.min_ns.value_or(0));
+  summary.max_time_ms = ms(recorded.max_ns.value_or(0));
+  summary.std_dev_ms = ms(recorded.std_dev_ns.value_or(0));
+  summary.p50_ms = ms(recorded.p50_ns.value_or(0));
+  summary.p95_ms = ms(recorded.p95_ns.value_or(0));
+  summary.p99_ms = ms(recorded.p99_ns.value_or(0));
+  summary.error_count = recorded.errors.value_or(0);
+  return summary;
+}
+
+Summary counted_summary(const Operation& operation) {
+  const base::DurationStats& stats = operation.durations;
+  Summary summary;
+  summary.call_count = stats.count();
+  summary.total_time_ms = ms(stats.sum_ns());
+  summary.self_time_ms = ms(operation.self_ns);
+  summary.avg_time_ms = ms(stats.mean_ns());
+  summary.min_time_ms = ms(stats.min_ns());
+  summary.max_time_ms = ms(stats.max_ns());
+  summary.std_dev_ms = ms(stats.std_dev_ns());
+  summary.p50_ms = ms(stats.quantile_ns(0.50));
+  summary.p95_ms = ms(stats.quantile_ns(0.95));
+  summary.p99_ms = ms(stats.quantile_ns(0.99));
+  return summary;
+}
+
+void add_scopes(ProfileSession& session, const trace::Trace& trace,
+                const std::vector<Operation>& operations) {
+  std::map<std::string_view, base::TimeParts> parts;
+  if (has_gpu_activity(trace)) {
+    for (const ScopeParts& scope : scope_parts(trace)) {
+      base::TimeParts& sum = parts[trace.name(scope.span)];
+      sum.gpu += scope.parts.gpu;
+      sum.transfer += scope.parts.transfer;
+      sum.overhead += scope.parts.overhead;
+      sum.cpu += scope.parts.cpu;
+    }
+  }
+  for (const Operation& operation : operations) {
+    if (operation.kind != SpanKind::scope) continue;
+    Summary& summary = session.scopes[std::string(operation.name)] = counted_summary(operation);
+    const auto known = parts.find(operation.name);
+    if (known == parts.end()) continue;
+    summary.total_gpu_time_ms = ms(known->second.gpu);
+    summary.total_transfer_time_ms = ms(known->second.transfer);
+    summary.total_overhead_ms = ms(known->second.overhead);
+    summary.total_cpu_time_ms = ms(known->second.cpu);
+    if (summary.total_time_ms > 0) {
+      summary.avg_gpu_utilization = *summary.total_gpu_time_ms / summary.total_time_ms;
+    }
+  }
+  for (const trace::OperationSummary& recorded : trace.operations) {
+    Summary& summary = session.scopes[recorded.operation];
+    if (summary.call_count < recorded.calls) {
+      summary = recorded_summary(recorded);
+    } else {
+      summary.error_count = recorded.errors.value_or(0);
+    }
+  }
+}
+
+}  // namespace
+
+ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
+                       std::string trace_path) {
+  const Interval life = life_of(trace);
+  ProfileSession session;
+  session.name = trace.run.command;
+  session.trace_path = std::move(trace_path);
+  add_time(session, trace, life);
+  add_kernels(session, trace, operations);
+  add_copies(session, trace);
+  add_device_memory(session, trace);
+  add_host_memory(session, trace);
+  add_scopes(session, trace, operations);
+  session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
+  add_builds(session, trace, life);
+  for (const GpuGap& gap : analyze::idle_gaps(trace, kGaps)) {
+    const std::int64_t length = gap.time.length();
+    session.idle_gaps.push_back({ms(gap.time.begin - life.begin), ms(length), std::string(gap.host),
+                                 static_cast<double>(gap.host_ns) / static_cast<double>(length)});
+  }
+  return session;
+}
+
+}  // namespace fathom::analyze

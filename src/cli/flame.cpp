@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "analyze/flame.h"
+#include "base/terminal.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/put.h"
+#include "report/flame_report.h"
+
+namespace fathom::cli {
+namespace {
+
+using analyze::FlameWeight;
+
+constexpr const char* kExamples = R"(
+Examples:
+  fathom flame trace.json.gz                              the heaviest paths, here
+  fathom flame trace.json.gz --weight gpu                 by what the GPU did for them
+  fathom flame trace.json.gz --speedscope -o flame.json   for speedscope.app
+  fathom flame trace.json.gz --folded | flamegraph.pl > flame.svg)";
+
+struct Options {
+  std::string file;
+  std::string out;
+  bool json = false;
+  bool folded = false;
+  bool speedscope = false;
+  FlameWeight weight = FlameWeight::cpu;
+  double min_duration_us = 10;
+  analyze::FlameOptions flame;
+};
+
+void run(Options options) {
+  const trace::Trace trace = load(options.file);
+  options.flame.min_duration_ns = static_cast<std::int64_t>(options.min_duration_us * 1e3);
+  const analyze::FlameTree tree = analyze::flame_tree(trace, options.flame);
+  if (options.json) return put(report::to_json(tree, options.weight), options.out);
+  if (options.folded) return put(report::to_folded(tree, options.weight), options.out);
+  if (options.speedscope) {
+    return put(report::to_speedscope(tree, options.weight, options.file), options.out);
+  }
+  put(report::to_text(tree, options.weight, base::terminal_width(stdout)), options.out);
+}
+
+}  // namespace
+
+void add_flame(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("flame", "Call paths by time: host operations down to kernels");
+  command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
+  command->add_option("-o,--out", options->out, "Where to write; on the terminal if not said");
+  auto* json = command->add_flag("--json", options->json, "The tree, as JSON");
+  auto* folded =
+      command->add_flag("--folded", options->folded, "One line a path, for flamegraph.pl");
+  auto* speedscope =
+      command->add_flag("--speedscope", options->speedscope, "A file for speedscope.app");
+  json->excludes(folded)->excludes(speedscope);
+  folded->excludes(speedscope);
+  const std::map<std::string, FlameWeight> weights = {
+      {"cpu", FlameWeight::cpu}, {"gpu", FlameWeight::gpu}, {"count", FlameWeight::count}};
+  command
+      ->add_option("--weight", options->weight,
+                   "cpu: wall time of calls; gpu: time of the work they launched; count: calls")
+      ->transform(CLI::CheckedTransformer(weights, CLI::ignore_case).description("cpu|gpu|count"))
+      ->default_str("cpu");
+  command
+      ->add_option("--min-duration-us", options->min_duration_us,
+                   "Paths that took less in all count as their parent's own")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--max-depth", options->flame.max_depth, "Calls within calls")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_flag("--group-small-kernels", options->flame.group_small_kernels,
+                    "Kernels under 10 µs of one call as one");
+  command->footer(kExamples);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fathom::cli

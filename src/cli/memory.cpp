@@ -1,0 +1,126 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "base/error.h"
+#include "base/terminal.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "record/launch/injection.h"
+#include "record/launch/launch.h"
+#include "record/launch/run_parts.h"
+#include "record/launch/run_trace.h"
+#include "report/memory_report.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kDefaultRun = "run.pftrace";
+constexpr const char* kExamples = R"(
+With a program, what Fathom says goes to standard error, and the exit status is the program's.
+
+Examples:
+  fathom memory run.pftrace
+  fathom memory trace.json.gz --top 30
+  fathom memory trace.json.gz --json -o memory.json
+  fathom memory -- ./app --size 4096
+  fathom memory -o app.pftrace --interval 5 -- python3 train.py)";
+
+struct Options {
+  std::vector<std::string> what;
+  std::string output;
+  double interval_ms = 10;
+  std::size_t top = 10;
+  bool json = false;
+};
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  if (!file.flush()) throw base::Error(path, "cannot be written");
+}
+
+std::string shown(const Options& options, const std::string& path, std::FILE* stream) {
+  const trace::Trace trace = load(path);
+  const report::MemoryReport report = report::make_memory_report(trace, path);
+  return options.json ? to_json(report, trace)
+                      : to_text(report, trace, options.top, base::terminal_width(stream));
+}
+
+void show_file(const Options& options) {
+  if (options.what.size() != 1) {
+    throw base::Error(options.what[1], "one file at a time",
+                      "to record a program, put -- before it: fathom memory -- COMMAND");
+  }
+  Options wanted = options;
+  wanted.json = options.json || !options.output.empty();
+  const std::string text = shown(wanted, options.what.front(), stdout);
+  if (options.output.empty()) {
+    fmt::print("{}", text);
+  } else {
+    write_file(options.output, text);
+  }
+}
+
+record::Ended record_run(const Options& options, const std::string& output) {
+  record::RunParts parts(output);
+  const record::Environment environment = record::environment_for({.run_file = parts.pattern()});
+  const auto interval =
+      std::chrono::microseconds(static_cast<std::int64_t>(options.interval_ms * 1000));
+  const record::Launched launched = record::launch(options.what, environment, interval);
+  for (const std::string& part :
+       parts.join(record::run_trace(options.what, launched)).still_going) {
+    fmt::print(stderr, "fathom: {}: a process of the run still goes on and writes there\n", part);
+  }
+  return launched.ended;
+}
+
+void record_and_show(const Options& options) {
+  const bool is_reserved = options.output.empty();
+  const std::string output = is_reserved ? record::reserve_run_file(kDefaultRun) : options.output;
+  record::Ended ended;
+  try {
+    ended = record_run(options, output);
+  } catch (...) {
+    if (is_reserved) std::filesystem::remove(output);  // the name of a run that never began
+    throw;
+  }
+  fmt::print(stderr, "{}  fathom memory {:<30} this again; --top, --json\n\n",
+             shown(options, output, stderr), output);
+  std::fflush(stderr);
+  record::end_like(ended);
+}
+
+}  // namespace
+
+void add_memory(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "memory", "Memory over time: the peak and who caused it, what was never freed");
+  command
+      ->add_option("FILE", options->what,
+                   "A run or trace; or, after --, a program to record and its arguments")
+      ->required();
+  command->add_option("-o,--output", options->output,
+                      "Write JSON to this file; with a program, the run file (run.pftrace, or the "
+                      "next free run-N.pftrace)");
+  command
+      ->add_option("--interval", options->interval_ms,
+                   "With a program: milliseconds between samples of the host's memory")
+      ->check(CLI::Range(1.0, 10'000.0))
+      ->capture_default_str();
+  command->add_option("--top", options->top, "Rows a table")->capture_default_str();
+  command->add_flag("--json", options->json, "Everything, as JSON");
+  command->footer(kExamples);
+  command->callback([options, command] {
+    // CLI11 keeps the mark of positionals, and nothing else can be left over.
+    const bool is_program = !command->remaining().empty();
+    is_program ? record_and_show(*options) : show_file(*options);
+  });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analyze/timeline_stats.h"
+#include "base/format.h"
+#include "base/terminal.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/put.h"
+#include "report/timeline_report.h"
+#include "trace/filter.h"
+#include "trace/write.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr const char* kExamples = R"(
+Examples:
+  fathom timeline trace.json.gz                       how long host and GPU were active
+  fathom timeline run.pftrace --json
+  fathom timeline trace.json.gz --no-python --chrome small.json.gz   for chrome://tracing)";
+
+struct Options {
+  std::string file;
+  std::string chrome;
+  double min_duration_us = 1;
+  bool no_python = false;
+  bool json = false;
+};
+
+// What is drawn; the figures are always those of the whole trace.
+void leave_out(trace::Trace& trace, const Options& options) {
+  const auto min_ns = static_cast<std::int64_t>(options.min_duration_us * 1e3);
+  trace::keep_spans(trace, [&](trace::SpanId id) {
+    return trace.spans.duration_ns[id] >= min_ns &&
+           !(options.no_python && trace.spans.kind[id] == trace::SpanKind::python);
+  });
+}
+
+void run(const Options& options) {
+  trace::Trace trace = load(options.file);
+  const analyze::TimelineStats stats = analyze::timeline_stats(trace);
+  if (options.json || options.chrome.empty()) {
+    put(options.json ? report::to_json(stats, trace)
+                     : report::to_text(stats, trace, options.file, base::terminal_width(stdout)),
+        {});
+  }
+  if (options.chrome.empty()) return;
+  leave_out(trace, options);
+  trace::write_trace(trace, options.chrome, trace::OutputFormat::chrome_json);
+  if (!options.json) {
+    fmt::print("{}: {}\n", options.chrome,
+               base::format_plural(trace.spans.size(), "span", "spans"));
+  }
+}
+
+}  // namespace
+
+void add_timeline(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("timeline", "CPU threads and GPU streams side by side, and their overlap");
+  command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
+  command->add_option("--chrome", options->chrome, "Write what is drawn as Chrome JSON");
+  command
+      ->add_option("--min-duration-us", options->min_duration_us,
+                   "Draw no shorter spans; the figures count them all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--no-python", options->no_python, "Draw no Python functions");
+  command->add_flag("--json", options->json, "The figures, as JSON");
+  command->footer(kExamples);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "fathom/activity.h"
+
+namespace fathom::detail {
+
+// An activity as it waits for the writer of the run file: only what it has, in words of 8 bytes. A
+// call takes 48 bytes and a kernel 88 where the struct takes 200: what one core has filled another
+// has to fetch, and that is what handing over costs.
+inline constexpr std::size_t kMostActivityWords = 18;
+
+namespace activity_word {
+
+// The first word: the name, then these, then what follows. Words follow in the order of the flags.
+inline constexpr int kKindAt = 32;
+inline constexpr int kDirectionAt = 36;
+inline constexpr int kDimensionsAt = 40;
+enum Flag : std::uint64_t {
+  kQueue = std::uint64_t{1} << 44,
+  kThread = std::uint64_t{1} << 45,
+  kCorrelation = std::uint64_t{1} << 46,
+  kBytes = std::uint64_t{1} << 47,
+  kScope = std::uint64_t{1} << 48,
+  kQueued = std::uint64_t{1} << 49,
+  kSubmit = std::uint64_t{1} << 50,
+  kStatus = std::uint64_t{1} << 51,
+};
+
+constexpr std::uint64_t number(auto value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+}  // namespace activity_word
+
+// Puts it at `at`, which has room for kMostActivityWords; returns where it ends.
+inline std::uint64_t* put_activity(std::uint64_t* at, const GpuActivity& activity) noexcept {
+  using namespace activity_word;
+  std::uint64_t* const first = at;
+  const std::uint8_t dimensions = activity.size.dimensions <= 3 ? activity.size.dimensions : 0;
+  std::uint64_t head = activity.name.id() | number(activity.kind) << kKindAt |
+                       number(activity.direction) << kDirectionAt |
+                       number(dimensions) << kDimensionsAt;
+  at[1] = activity.backend.id() | number(activity.device) << 32;
+  at[2] = number(activity.start_ns);
+  at[3] = number(activity.end_ns);
+  at += 4;
+  const auto put = [&](bool has, Flag flag, auto value) {
+    if (!has) return;
+    head |= flag;
+    *at++ = number(value);
+  };
+  put(activity.queue.has_value(), kQueue, activity.queue.value_or(0));
+  put(activity.thread.has_value(), kThread, activity.thread.value_or(0));
+  put(activity.correlation.has_value(), kCorrelation, activity.correlation.value_or(0));
+  put(activity.bytes.has_value(), kBytes, activity.bytes.value_or(0));
+  put(bool(activity.scope), kScope, activity.scope.instance);
+  put(activity.queued_ns.has_value(), kQueued, activity.queued_ns.value_or(0));
+  put(activity.submit_ns.has_value(), kSubmit, activity.submit_ns.value_or(0));
+  put(activity.status != 0, kStatus, activity.status);
+  for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.global[i];
+  for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.local[i];
+  *first = head;
+  return at;
+}
+
+// Reads the one that begins at `at`, and moves `at` to its end.
+inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
+  using namespace activity_word;
+  const std::uint64_t head = at[0];
+  GpuActivity activity;
+  activity.name = std::bit_cast<Name>(static_cast<std::uint32_t>(head));
+  activity.kind = static_cast<ActivityKind>(head >> kKindAt & 15);
+  activity.direction = static_cast<CopyDirection>(head >> kDirectionAt & 15);
+  activity.size.dimensions = static_cast<std::uint8_t>(head >> kDimensionsAt & 15);
+  activity.backend = std::bit_cast<Name>(static_cast<std::uint32_t>(at[1]));
+  activity.device = static_cast<std::int32_t>(at[1] >> 32);
+  activity.start_ns = static_cast<std::int64_t>(at[2]);
+  activity.end_ns = static_cast<std::int64_t>(at[3]);
+  at += 4;
+  if (head & kQueue) activity.queue = static_cast<std::int64_t>(*at++);
+  if (head & kThread) activity.thread = static_cast<std::int64_t>(*at++);
+  if (head & kCorrelation) activity.correlation = static_cast<std::int64_t>(*at++);
+  if (head & kBytes) activity.bytes = *at++;
+  if (head & kScope) activity.scope = {*at++};
+  if (head & kQueued) activity.queued_ns = static_cast<std::int64_t>(*at++);
+  if (head & kSubmit) activity.submit_ns = static_cast<std::int64_t>(*at++);
+  if (head & kStatus) activity.status = static_cast<std::int32_t>(*at++);
+  for (std::size_t i = 0; i < activity.size.dimensions; ++i) activity.size.global[i] = *at++;
+  for (std::size_t i = 0; i < activity.size.dimensions; ++i) activity.size.local[i] = *at++;
+  return activity;
+}
+
+}  // namespace fathom::detail

@@ -1,0 +1,51 @@
+#include "report/headline.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/format.h"
+
+namespace fathom::report {
+namespace {
+
+constexpr std::size_t kCommandColumns = 70;
+
+using analyze::Operation;
+using trace::SpanKind;
+
+std::string join(const std::vector<std::string>& parts, std::string_view between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+std::uint64_t step_count(const RunReport& report) {
+  for (const Operation& operation : report.operations) {
+    const bool is_step =
+        operation.kind == SpanKind::annotation && operation.name == "ProfilerStep#";
+    if (is_step) return operation.durations.count();
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string headline(const RunReport& report, const trace::Trace& trace) {
+  std::vector<std::string> parts;
+  parts.push_back(trace.run.command.empty()
+                      ? std::filesystem::path(report.source).filename().string()
+                      : base::fit(trace.run.command, kCommandColumns));
+  if (const std::string device = device_text(report, trace); !device.empty())
+    parts.push_back(device);
+  if (trace.run.rank) {
+    parts.push_back(trace.run.world_size
+                        ? fmt::format("rank {} of {}", *trace.run.rank, *trace.run.world_size)
+                        : fmt::format("rank {}", *trace.run.rank));
+  }
+  if (const std::uint64_t steps = step_count(report)) {
+    parts.push_back(base::format_plural(steps, "step", "steps"));
+  }
+  parts.push_back(base::format_duration(report.session.total_time_ms * 1e6));
+  return "  " + join(parts, " · ") + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/memory.h"
+#include "trace/trace.h"
+
+namespace fathom::report {
+
+// What `fathom memory` says about one trace.
+struct MemoryReport {
+  std::string source;  // the file's name
+  analyze::Memory memory;
+};
+
+// `trace` must outlive it.
+MemoryReport make_memory_report(const trace::Trace& trace, std::string source);
+
+// The device that the story is about: the GPU with the highest peak, or what there is instead. Null
+// where there is none.
+const analyze::DeviceMemory* main_device(const analyze::Memory& memory);
+
+// "GPU 0", "CPU".
+std::string device_label(const analyze::DeviceMemory& device);
+
+// Tables hold `top` rows each and fit `width` columns.
+std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
+                    std::size_t width);
+
+// docs/memory.schema.json describes it.
+std::string to_json(const MemoryReport& report, const trace::Trace& trace);
+
+}  // namespace fathom::report

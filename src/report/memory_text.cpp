@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/table.h"
+#include "report/level_chart.h"
+#include "report/memory_report.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::DeviceMemory;
+using analyze::Memory;
+using analyze::MemoryUse;
+
+constexpr std::size_t kLabel = 22;  // columns left of a chart
+constexpr std::size_t kWidest = 100;
+
+std::string bytes_text(std::int64_t bytes) {
+  return base::format_bytes(static_cast<double>(bytes));
+}
+
+std::string time_text(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns));
+}
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
+}
+
+std::string place_text(const MemoryUse& use) {
+  const std::string scope = use.scope.empty() ? "(no scope)" : std::string(use.scope);
+  return use.call.empty() ? scope : fmt::format("{} · {}", scope, use.call);
+}
+
+std::string device_name(const DeviceMemory& device, const trace::Trace& trace) {
+  for (const trace::DeviceInfo& info : trace.run.devices) {
+    const bool is_this = device.device == trace::MemoryDevice::gpu && info.id == device.index;
+    if (is_this && !info.name.empty()) return info.name;
+  }
+  return {};
+}
+
+std::string headline(const MemoryReport& report, const trace::Trace& trace) {
+  std::string line =
+      "  " + (trace.run.command.empty() ? std::filesystem::path(report.source).filename().string()
+                                        : trace.run.command);
+  if (const DeviceMemory* device = main_device(report.memory)) {
+    const std::string name = device_name(*device, trace);
+    if (!name.empty()) line += " · " + name;
+  }
+  return line + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) + "\n";
+}
+
+std::int64_t peak_rss(const Memory& memory) {
+  std::int64_t most = 0;
+  for (const analyze::HostSample& sample : memory.rss) most = std::max(most, sample.bytes);
+  return most;
+}
+
+std::string leak_sentence(const DeviceMemory& device) {
+  if (device.without_address == device.allocations + device.frees) return {};
+  if (device.leaks.empty()) return " All that was allocated was freed.";
+  return fmt::format(" {} in {} was still allocated at the end of the recording.",
+                     bytes_text(total_bytes(device.leaks)),
+                     base::format_plural(total_blocks(device.leaks), "block", "blocks"));
+}
+
+// The sentence that tells the story.
+std::string story(const Memory& memory) {
+  const DeviceMemory* const device = main_device(memory);
+  if (device == nullptr && memory.rss.empty()) return "  Nothing in this file tells of memory.\n";
+  if (device == nullptr) {
+    return fmt::format("  No device memory was allocated; the host's peaked at {}.\n",
+                       bytes_text(peak_rss(memory)));
+  }
+  const std::int64_t peak = device->peak_bytes();
+  std::string text = fmt::format("  {} memory peaked at {}, {} into the recording",
+                                 device_label(*device), bytes_text(peak),
+                                 time_text(device->levels[device->peak].time_ns - memory.begin_ns));
+  if (device->unknown_at_peak * 2 > peak && !device->at_peak.empty()) {
+    text += fmt::format("; {} of that is older than it",
+                        base::format_percent(percent(device->unknown_at_peak, peak)));
+  } else if (!device->at_peak.empty()) {
+    const MemoryUse& first = device->at_peak.front();
+    const bool is_all = first.bytes == peak;
+    const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
+    const bool is_plain = first.scope.empty() && !first.call.empty();
+    text += fmt::format("; {} of it from {}", share,
+                        is_plain ? std::string(first.call) : place_text(first));
+  }
+  return text + "." + leak_sentence(*device) + "\n";
+}
+
+// A chart with its scale to the left and the time below.
+std::string chart(const std::string& name, const std::vector<ChartLevel>& levels,
+                  const std::vector<ChartLevel>& above, const Memory& memory, std::size_t rows,
+                  std::size_t width) {
+  const std::size_t columns = std::clamp<std::size_t>(width, kLabel + 20, kWidest) - kLabel - 2;
+  const auto by_column = [&](const std::vector<ChartLevel>& of) {
+    return of.empty() ? std::vector<std::int64_t>()
+                      : highest_by_column(of, memory.begin_ns, memory.end_ns, columns);
+  };
+  std::int64_t top = 0;
+  for (const ChartLevel& level : levels) top = std::max(top, level.value);
+  for (const ChartLevel& level : above) top = std::max(top, level.value);
+  const std::vector<std::string> lines = bar_rows(by_column(levels), by_column(above), top, rows);
+  std::string text = "\n";
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    const std::string scale = row == 0 ? bytes_text(top) : "";
+    text += fmt::format("  {:<8}{:>10}  {}\n", row == 0 ? name : "", scale, lines[row]);
+  }
+  const std::string end = time_text(memory.end_ns - memory.begin_ns);
+  text += fmt::format("  {:<20}0{:>{}}\n", "", end,
+                      columns - 1 + (end.size() - base::display_width(end)));
+  return text;
+}
+
+std::string device_chart(const DeviceMemory& device, const Memory& memory, std::size_t width) {
+  std::vector<ChartLevel> allocated;
+  std::vector<ChartLevel> reserved;
+  for (const analyze::MemoryLevel& level : device.levels) {
+    allocated.push_back({level.time_ns, level.allocated});
+    if (level.reserved) reserved.push_back({level.time_ns, *level.reserved});
+  }
+  return chart(device_label(device), allocated, reserved, memory, 4, width);
+}
+
+std::string use_table(const std::string& title, const std::vector<MemoryUse>& uses,
+                      std::int64_t older, std::size_t top, std::size_t width) {
+  if (uses.empty()) return {};
+  const std::int64_t whole = total_bytes(uses) + older;
+  base::Table table({title, "bytes", "blocks", "share"});
+  const std::size_t shown = std::min(top, uses.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.row({place_text(uses[i]), bytes_text(uses[i].bytes), base::format_count(uses[i].blocks),
+               base::format_percent(percent(uses[i].bytes, whole))});
+  }
+  if (older > 0) {
+    table.row({"(older than the recording)", bytes_text(older), "–",
+               base::format_percent(percent(older, whole))});
+  }
+  std::string text = "\n" + table.text(width);
+  if (uses.size() > shown) {
+    text += fmt::format("  … {} more (--top {})\n", base::format_count(uses.size() - shown),
+                        uses.size());
+  }
+  return text;
+}
+
+// What happened beside the levels, a line each.
+std::string facts(const DeviceMemory& device) {
+  std::string text = fmt::format(
+      "\n  {}, {}, {} in all", base::format_plural(device.allocations, "allocation", "allocations"),
+      base::format_plural(device.frees, "free", "frees"), bytes_text(device.allocated_bytes));
+  if (device.allocations > 0 && device.peak_bytes() > 0) {
+    text += fmt::format(": {:.1f} × the peak", static_cast<double>(device.allocated_bytes) /
+                                                   static_cast<double>(device.peak_bytes()));
+  }
+  text += ".\n";
+  const analyze::MemoryLevel& peak = device.levels[device.peak];
+  if (peak.reserved) {
+    const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
+    text += fmt::format("  At the peak {} was reserved; {} of it held nothing.\n",
+                        bytes_text(*peak.reserved),
+                        base::format_percent(percent(unused, *peak.reserved)));
+  }
+  if (device.fragmentation && device.fragmentation->free_bytes > 0) {
+    text += fmt::format(
+        "  Fragmentation at the peak: {}. {} lay free between blocks, {} the largest piece.\n",
+        base::format_percent(device.fragmentation->share * 100),
+        bytes_text(device.fragmentation->free_bytes),
+        bytes_text(device.fragmentation->largest_free_bytes));
+  }
+  if (device.without_address > 0) {
+    text += fmt::format("  {} without an address: whose memory it was cannot be told.\n",
+                        base::format_plural(device.without_address, "event", "events"));
+  }
+  if (device.unseen_frees > 0) {
+    text += fmt::format("  {} not seen: the address was allocated again.\n",
+                        base::format_plural(device.unseen_frees, "free was", "frees were"));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
+                    std::size_t width) {
+  const Memory& memory = report.memory;
+  std::string text = "\n" + headline(report, trace) + "\n" + story(memory);
+  for (const DeviceMemory& device : memory.devices) {
+    text += device_chart(device, memory, width);
+    text += use_table("alive at the peak", device.at_peak, device.unknown_at_peak, top, width);
+    text += use_table("alive at the end", device.leaks, 0, top, width);
+    text += facts(device);
+  }
+  if (!memory.rss.empty()) {
+    std::vector<ChartLevel> rss;
+    for (const analyze::HostSample& sample : memory.rss) {
+      rss.push_back({sample.time_ns, sample.bytes});
+    }
+    text += chart("host", rss, {}, memory, 2, width);
+  }
+  return text + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,105 @@
+#include "base/json_writer.h"
+#include "report/run_report.h"
+
+namespace fathom::report {
+namespace {
+
+void write_time(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("total_time_ms").value(session.total_time_ms);
+  json.key("gpu_time_ms").value(session.gpu_time_ms);
+  json.key("transfer_time_ms").value(session.transfer_time_ms);
+  json.key("overhead_ms").value(session.overhead_ms);
+  json.key("cpu_time_ms").value(session.cpu_time_ms);
+}
+
+void write_memory(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("peak_memory_mb").value(session.peak_memory_mb);
+  json.key("allocated_memory_mb").value(session.allocated_memory_mb);
+  json.key("reserved_memory_mb").value(session.reserved_memory_mb);
+  json.key("peak_host_memory_mb").value(session.peak_host_memory_mb);
+  json.key("copies").value(session.copies).key("copied_mb").value(session.copied_mb);
+}
+
+void write_kernels(base::JsonWriter& json, const ProfileSession& session) {
+  const auto text = [](const std::string& known) {
+    return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
+  };
+  json.key("kernels").begin_array();
+  for (const KernelSummary& kernel : session.kernels) {
+    json.begin_object().key("name").value(std::string_view(kernel.name));
+    json.key("calls").value(kernel.calls).key("total_time_ms").value(kernel.total_time_ms);
+    json.key("mean_time_ms").value(kernel.mean_time_ms);
+    json.key("min_time_ms").value(kernel.min_time_ms);
+    json.key("max_time_ms").value(kernel.max_time_ms);
+    json.key("global_size").value(text(kernel.global_size));
+    json.key("local_size").value(text(kernel.local_size)).end_object();
+  }
+  json.end_array();
+}
+
+void write_scopes(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("scopes").begin_array();
+  for (const auto& [name, scope] : session.scopes) {
+    json.begin_object().key("name").value(std::string_view(name));
+    json.key("calls").value(scope.call_count).key("errors").value(scope.error_count);
+    json.key("total_time_ms").value(scope.total_time_ms);
+    json.key("self_time_ms").value(scope.self_time_ms);
+    json.key("mean_time_ms").value(scope.avg_time_ms);
+    json.key("min_time_ms").value(scope.min_time_ms);
+    json.key("max_time_ms").value(scope.max_time_ms);
+    json.key("gpu_time_ms").value(scope.total_gpu_time_ms);
+    json.key("transfer_time_ms").value(scope.total_transfer_time_ms);
+    json.key("overhead_ms").value(scope.total_overhead_ms);
+    json.key("cpu_time_ms").value(scope.total_cpu_time_ms).end_object();
+  }
+  json.end_array();
+}
+
+void write_findings(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("bottlenecks").begin_array();
+  for (const Bottleneck& each : session.bottlenecks) {
+    json.begin_object().key("operation").value(std::string_view(each.operation));
+    json.key("calls").value(each.call_count).key("self_time_ms").value(each.self_time_ms);
+    json.key("share").value(each.share).key("cumulative_share").value(each.cumulative_share);
+    json.key("dominated_by").value(std::string_view(each.dominated_by)).end_object();
+  }
+  json.end_array().key("builds").begin_array();
+  for (const ProgramBuild& build : session.builds) {
+    json.begin_object().key("call").value(std::string_view(build.call));
+    json.key("start_ms").value(build.start_ms);
+    json.key("duration_ms").value(build.duration_ms).end_object();
+  }
+  json.end_array().key("total_build_ms").value(session.total_build_ms);
+  json.key("idle_gaps").begin_array();
+  for (const IdleGap& gap : session.idle_gaps) {
+    json.begin_object().key("start_ms").value(gap.start_ms);
+    json.key("duration_ms").value(gap.duration_ms);
+    json.key("host").value(gap.host.empty() ? std::optional<std::string_view>()
+                                            : std::string_view(gap.host));
+    json.key("host_share").value(gap.host_share).end_object();
+  }
+  json.end_array().key("recommendations").begin_array();
+  for (const std::string& each : session.recommendations) json.value(std::string_view(each));
+  json.end_array();
+}
+
+}  // namespace
+
+void write_session(base::JsonWriter& json, const ProfileSession& session) {
+  json.begin_object().key("name").value(std::string_view(session.name));
+  write_time(json, session);
+  write_memory(json, session);
+  write_kernels(json, session);
+  write_scopes(json, session);
+  write_findings(json, session);
+  json.key("trace_path").value(std::string_view(session.trace_path)).end_object();
+}
+
+std::string to_json(const ProfileSession& session) {
+  std::string out;
+  base::JsonWriter json(out);
+  write_session(json, session);
+  return out + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/run_report.h"
+
+namespace fathom::report {
+
+// Recorded by Fathom, so that it has a session to tell of.
+bool is_fathom_run(const trace::Trace& trace);
+
+// A run as people read it: the story in a sentence, where its time went, and the tables.
+std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
+                         std::size_t width);
+
+// Several runs of one program side by side, and what is typical of them.
+std::string sessions_text(const std::vector<ProfileSession>& sessions, std::size_t width);
+
+}  // namespace fathom::report

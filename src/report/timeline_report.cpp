@@ -1,0 +1,111 @@
+#include "report/timeline_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/format.h"
+#include "base/json_writer.h"
+#include "base/table.h"
+#include "report/bar.h"
+#include "trace/track_label.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::TimelineStats;
+using analyze::TrackActivity;
+
+constexpr std::size_t kTracks = 20;
+constexpr std::size_t kBarColumns = 40;
+
+double percent_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
+}
+
+std::string duration(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns));
+}
+
+// The one sentence that tells the story.
+std::string story(const TimelineStats& stats) {
+  if (stats.tracks.empty()) return "  No spans in this file.\n";
+  if (!stats.gpu_active_ns) {
+    return fmt::format("  No GPU work here: the host was active {} of {}.\n",
+                       base::format_percent(percent_of(stats.cpu_active_ns, stats.total_ns())),
+                       duration(stats.total_ns()));
+  }
+  const double hidden = percent_of(*stats.overlap_ns, *stats.gpu_active_ns);
+  return fmt::format("  The GPU was active {} of {}; the host was active in {} of that time.\n",
+                     base::format_percent(percent_of(*stats.gpu_active_ns, stats.total_ns())),
+                     duration(stats.total_ns()), base::format_percent(hidden));
+}
+
+std::string figure(std::string_view name, const std::optional<std::int64_t>& ns,
+                   std::int64_t whole) {
+  if (!ns) return fmt::format("  {:<12}{:{}}{:>8}\n", name, "", kBarColumns, "–");
+  const double share = percent_of(*ns, whole);
+  return fmt::format("  {:<12}{}{:>8}  {:>9}\n", name, bar(share / 100, kBarColumns),
+                     base::format_percent(share), duration(*ns));
+}
+
+std::string track_table(const TimelineStats& stats, const trace::Trace& trace, std::size_t width) {
+  std::vector<TrackActivity> tracks = stats.tracks;
+  std::stable_sort(
+      tracks.begin(), tracks.end(),
+      [](const TrackActivity& a, const TrackActivity& b) { return a.busy_ns > b.busy_ns; });
+  base::Table table({"track", "spans", "busy", "share"});
+  const std::size_t shown = std::min(kTracks, tracks.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.row({label_of(trace.tracks[tracks[i].track]), base::format_count(tracks[i].spans),
+               duration(tracks[i].busy_ns),
+               base::format_percent(percent_of(tracks[i].busy_ns, stats.total_ns()))});
+  }
+  std::string text = "\n" + table.text(width);
+  if (tracks.size() > shown) {
+    text += fmt::format("  … {} more (--json)\n", base::format_count(tracks.size() - shown));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
+                    const std::string& source, std::size_t width) {
+  const std::string file = std::filesystem::path(source).filename().string();
+  const std::string& title = trace.run.command.empty() ? file : trace.run.command;
+  std::string text = fmt::format(
+      "\n  {} · {} · {}\n\n{}", title, base::format_plural(trace.spans.size(), "span", "spans"),
+      base::format_plural(stats.tracks.size(), "track", "tracks"), story(stats));
+  if (stats.tracks.empty()) return text + "\n";
+  text += "\n" + figure("CPU active", stats.cpu_active_ns, stats.total_ns());
+  text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());
+  text += figure("both", stats.overlap_ns, stats.total_ns());
+  text += track_table(stats, trace, width);
+  return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n", source);
+}
+
+std::string to_json(const TimelineStats& stats, const trace::Trace& trace) {
+  std::string out;
+  base::JsonWriter json(out);
+  json.begin_object().key("total_time_ns").value(stats.total_ns());
+  json.key("cpu_active_time_ns").value(stats.cpu_active_ns);
+  json.key("gpu_active_time_ns").value(stats.gpu_active_ns);
+  json.key("overlap_time_ns").value(stats.overlap_ns);
+  json.key("begin_ns").value(stats.begin_ns).key("end_ns").value(stats.end_ns);
+  json.key("tracks").begin_array();
+  for (const TrackActivity& activity : stats.tracks) {
+    const trace::Track& track = trace.tracks[activity.track];
+    const bool is_gpu = track.kind == trace::TrackKind::gpu_stream;
+    json.begin_object().key("name").value(label_of(track));
+    json.key("kind").value(is_gpu ? "gpu_stream" : "thread");
+    json.key("device").value(track.device).key("stream").value(track.stream);
+    json.key("spans").value(activity.spans).key("busy_ns").value(activity.busy_ns).end_object();
+  }
+  json.end_array().end_object();
+  return out + "\n";
+}
+
+}  // namespace fathom::report

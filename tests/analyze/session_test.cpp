@@ -1,0 +1,206 @@
+#include "analyze/session.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "analyze/attribution.h"
+#include "analyze/idle_gaps.h"
+#include "random_trace.h"
+
+namespace fathom::analyze {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+
+// Puts a trace together span by span, on threads and queues of processes.
+class Making {
+ public:
+  // Returns the row, which `in_scope` refers to.
+  SpanId thread_span(std::int64_t pid, const char* name, SpanKind kind, std::int64_t start,
+                     std::int64_t end) {
+    return add(part_.track(trace::TrackKind::thread, pid, pid), name, kind, start, end);
+  }
+  SpanId gpu_span(std::int64_t pid, const char* name, SpanKind kind, std::int64_t start,
+                  std::int64_t end) {
+    return add(part_.track(trace::TrackKind::gpu_stream, pid, 0), name, kind, start, end);
+  }
+  void in_scope(SpanId span, std::uint64_t scope) { part_.scopes.push_back({span, scope}); }
+  void memory(std::int64_t time, std::int64_t bytes) {
+    trace::MemoryEvent event;
+    event.time_ns = time;
+    event.bytes = bytes;
+    event.device = trace::MemoryDevice::gpu;
+    event.track = part_.track(trace::TrackKind::thread, 1, 1);
+    part_.memory.push_back(event);
+  }
+
+  trace::RunInfo run;
+
+  trace::Trace trace() {
+    std::vector<trace::TracePart> parts;
+    parts.push_back(std::move(part_));
+    return assemble(std::move(parts), run);
+  }
+
+ private:
+  SpanId add(trace::TrackId track, const char* name, SpanKind kind, std::int64_t start,
+             std::int64_t end) {
+    trace::SpanRow row;
+    row.track = track;
+    row.name = part_.names.intern(name);
+    row.kind = kind;
+    row.start_ns = start;
+    row.duration_ns = end - start;
+    part_.spans.push_back(row);
+    return static_cast<SpanId>(part_.spans.size() - 1);
+  }
+
+  trace::TracePart part_;
+};
+
+ProfileSession session_of(const trace::Trace& trace) {
+  return session(trace, operations(trace), "run.pftrace");
+}
+
+std::int64_t ns(const std::optional<double>& ms) {
+  return std::llround(ms.value() * 1e6);
+}
+
+TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
+  Making making;
+  making.run.begin_ns = 1000;
+  making.run.end_ns = 2000;
+  making.thread_span(1, "clFinish", SpanKind::sync, 1100, 1500);
+  making.thread_span(2, "clBuildProgram", SpanKind::runtime_call, 1900, 2100);  // past the end
+  making.gpu_span(1, "k", SpanKind::kernel, 1200, 1300);
+  making.gpu_span(2, "k", SpanKind::kernel, 1250, 1350);
+  making.gpu_span(1, "copy", SpanKind::copy, 1340, 1400);
+  const ProfileSession found = session_of(making.trace());
+  EXPECT_EQ(ns(found.total_time_ms), 1000);
+  EXPECT_EQ(ns(found.gpu_time_ms), 150);
+  EXPECT_EQ(ns(found.transfer_time_ms), 50);
+  EXPECT_EQ(ns(found.overhead_ms), 100 + 100 + 100);
+  EXPECT_EQ(ns(found.cpu_time_ms), 1000 - 150 - 50 - 300);
+  EXPECT_EQ(found.copies, 1U);
+  ASSERT_EQ(found.kernels.size(), 1U);
+  EXPECT_EQ(found.kernels[0].calls, 2U);
+  ASSERT_EQ(found.builds.size(), 1U);
+  EXPECT_EQ(ns(found.builds[0].start_ms), 900);
+}
+
+TEST(Session, WhereNothingOfTheGpuIsKnownThePartsAreAbsent) {
+  Making making;
+  making.thread_span(1, "work", SpanKind::scope, 0, 100);
+  const ProfileSession found = session_of(making.trace());
+  EXPECT_EQ(ns(found.total_time_ms), 100);
+  EXPECT_FALSE(found.gpu_time_ms);
+  EXPECT_FALSE(found.cpu_time_ms);
+  EXPECT_FALSE(found.scopes.at("work").total_gpu_time_ms);
+  EXPECT_FALSE(found.peak_memory_mb);
+}
+
+TEST(Session, MemoryIsThePeakAndWhatIsLeft) {
+  constexpr std::int64_t kMb = 1024 * 1024;
+  Making making;
+  for (const auto& [time, mb] : {std::pair{10, 3}, {20, 4}, {30, -3}, {40, 1}}) {
+    making.memory(time, mb * kMb);
+  }
+  const ProfileSession found = session_of(making.trace());
+  EXPECT_EQ(found.peak_memory_mb, 7.0);
+  EXPECT_EQ(found.allocated_memory_mb, 5.0);
+}
+
+TEST(Session, ScopesOfDroppedSpansKeepTheRecordersFigures) {
+  Making making;
+  making.thread_span(1, "work", SpanKind::scope, 0, 100);
+  trace::Trace trace = making.trace();
+  trace::OperationSummary recorded;
+  recorded.operation = "work";
+  recorded.calls = 7;
+  recorded.total_ns = 700;
+  trace.operations.push_back(recorded);
+  EXPECT_EQ(session_of(trace).scopes.at("work").call_count, 7U);
+}
+
+TEST(Session, AWaitForTheGpuIsTheGpusTime) {
+  Making making;
+  making.gpu_span(1, "k", SpanKind::kernel, 100, 900);
+  making.thread_span(1, "clFinish", SpanKind::sync, 50, 950);
+  making.thread_span(1, "think", SpanKind::scope, 1000, 1300);
+  const ProfileSession found = session_of(making.trace());
+  ASSERT_EQ(found.bottlenecks.size(), 3U);
+  EXPECT_EQ(found.bottlenecks[0].operation, "k");
+  EXPECT_DOUBLE_EQ(found.bottlenecks[0].share, 800.0 / 1200);
+  EXPECT_EQ(found.bottlenecks[1].operation, "think");
+  EXPECT_EQ(found.bottlenecks[2].operation, "clFinish");
+  EXPECT_EQ(ns(found.bottlenecks[2].self_time_ms), 100);
+  EXPECT_DOUBLE_EQ(found.bottlenecks[2].cumulative_share, 1.0);
+}
+
+TEST(Attribution, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
+  Making making;
+  const SpanId outer = making.thread_span(1, "outer", SpanKind::scope, 0, 100);
+  const SpanId inner = making.thread_span(1, "inner", SpanKind::scope, 10, 50);
+  making.thread_span(1, "call", SpanKind::runtime_call, 15, 25);
+  const SpanId kernel = making.gpu_span(1, "k", SpanKind::kernel, 20, 40);
+  const SpanId late = making.gpu_span(1, "k", SpanKind::kernel, 60, 70);
+  making.gpu_span(1, "nobody's", SpanKind::kernel, 80, 90);
+  making.in_scope(outer, 1);
+  making.in_scope(inner, 2);
+  making.in_scope(kernel, 2);
+  making.in_scope(late, 2);
+  const std::vector<ScopeParts> found = scope_parts(making.trace());
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].parts, (base::TimeParts{30, 0, 5, 65}));
+  EXPECT_EQ(found[1].parts, (base::TimeParts{20, 0, 5, 15}));
+}
+
+TEST(Attribution, NumbersAreAProcessesOwnAndBeginAgainInItsSecondLife) {
+  Making making;
+  making.in_scope(making.thread_span(1, "first life", SpanKind::scope, 0, 10), 1);
+  making.in_scope(making.thread_span(1, "second life", SpanKind::scope, 20, 30), 1);
+  making.in_scope(making.thread_span(2, "other", SpanKind::scope, 0, 30), 1);
+  making.in_scope(making.gpu_span(1, "k", SpanKind::kernel, 22, 25), 1);
+  const trace::Trace trace = making.trace();
+  for (const ScopeParts& scope : scope_parts(trace)) {
+    EXPECT_EQ(scope.parts.gpu, trace.name(scope.span) == "second life" ? 3 : 0);
+  }
+}
+
+TEST(Attribution, PartsAddUpOnRandomTraces) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 500; ++round) {
+    trace::Trace trace = trace::random_small_trace(random);
+    for (SpanId id = 0; id < trace.spans.size(); ++id) {
+      trace.scopes.push_back({id, static_cast<std::uint64_t>(trace::pick(random, 1, 4))});
+    }
+    for (const ScopeParts& scope : scope_parts(trace)) {
+      const base::TimeParts& parts = scope.parts;
+      EXPECT_EQ(parts.gpu + parts.transfer + parts.overhead + parts.cpu,
+                trace.spans.duration_ns[scope.span]);
+    }
+  }
+}
+
+TEST(IdleGaps, AreNamedAfterWhatTheHostDid) {
+  Making making;
+  making.gpu_span(1, "k", SpanKind::kernel, 100, 200);
+  making.gpu_span(2, "k", SpanKind::kernel, 150, 300);
+  making.gpu_span(1, "k", SpanKind::kernel, 500, 600);
+  making.gpu_span(1, "k", SpanKind::kernel, 610, 700);
+  making.thread_span(1, "step", SpanKind::scope, 0, 800);
+  making.thread_span(1, "think", SpanKind::scope, 310, 480);
+  const trace::Trace trace = making.trace();
+  const std::vector<GpuGap> gaps = idle_gaps(trace, 5);
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_EQ(gaps[0].time, (base::Interval{300, 500}));
+  EXPECT_EQ(gaps[0].host, "think");
+  EXPECT_EQ(gaps[0].host_ns, 170);
+  EXPECT_EQ(gaps[1].host, "step");
+  EXPECT_EQ(idle_gaps(trace, 1).size(), 1U);
+}
+
+}  // namespace
+}  // namespace fathom::analyze

@@ -1,0 +1,117 @@
+#include "report/session_text.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom::report {
+namespace {
+
+RunReport report_of(ProfileSession session) {
+  RunReport report;
+  report.source = "run.pftrace";
+  report.session = std::move(session);
+  return report;
+}
+
+trace::Trace run_of(const char* command) {
+  trace::Trace trace;
+  trace.run.format = "Fathom run";
+  trace.run.command = command;
+  return trace;
+}
+
+TEST(SessionText, TellsTheStoryAndEveryPart) {
+  ProfileSession session;
+  session.total_time_ms = 1000;
+  session.gpu_time_ms = 250;
+  session.transfer_time_ms = 5;
+  session.overhead_ms = 145;
+  session.cpu_time_ms = 600;
+  session.copies = 3;
+  session.copied_mb = 12;
+  session.kernels = {{"matmul", 10, 250, 25, 20, 30, "512x512", "16x16"}};
+  Summary& scope = session.scopes["batch"];
+  scope.call_count = 2;
+  scope.total_time_ms = 900;
+  scope.self_time_ms = 600;
+  scope.avg_time_ms = 450;
+  scope.total_gpu_time_ms = 250;
+  scope.total_transfer_time_ms = 5;
+  scope.total_overhead_ms = 145;
+  scope.total_cpu_time_ms = 500;
+  session.idle_gaps = {{400, 300, "prepare", 0.9}, {100, 0.5, "", 0}};
+  session.builds = {{"clBuildProgram", 3, 120}};
+  session.total_build_ms = 120;
+  session.bottlenecks = {{"batch", 2, 600, 0.7, 0.7, "cpu"}};
+  session.peak_memory_mb = 16;
+  session.allocated_memory_mb = 4;
+  EXPECT_EQ(session_text(report_of(session), run_of("./app"), 10, 100), R"(
+  ./app · 1.00 s
+
+  The GPU computed for 25.0 % of the run. Its longest wait was 300.0 ms, for prepare.
+
+  gpu       █████████                              25.0 %   250.0 ms   10 kernels
+  transfer  ▏                                       0.5 %     5.0 ms   3 copies, 12.6 MB
+  overhead  █████▎                                 14.5 %   145.0 ms   program builds 120.0 ms
+  cpu       █████████████████████▋                 60.0 %   600.0 ms
+
+  kernel  calls     total     mean      min      max   global  local    share
+  matmul     10  250.0 ms  25.0 ms  20.0 ms  30.0 ms  512x512  16x16  100.0 %
+
+  scope  calls     total      self      mean       gpu  transfer  overhead       cpu
+  batch      2  900.0 ms  600.0 ms  450.0 ms  250.0 ms    5.0 ms  145.0 ms  500.0 ms
+
+  GPU idle during        at       for  of the run
+  prepare          400.0 ms  300.0 ms      30.0 %
+
+  program build       at      took  of the run
+  clBuildProgram  3.0 ms  120.0 ms      12.0 %
+
+  bottleneck  calls      self   share  together  spent on
+  batch           2  600.0 ms  70.0 %    70.0 %       cpu
+
+  Memory: at most 16.8 MB on the device. 4.2 MB of the device's was never freed.
+
+)");
+}
+
+TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
+  ProfileSession session;
+  session.total_time_ms = 1000;
+  session.gpu_time_ms = 10;
+  session.transfer_time_ms = 0;
+  session.overhead_ms = 800;
+  session.cpu_time_ms = 190;
+  session.total_build_ms = 800;
+  EXPECT_NE(session_text(report_of(session), run_of("./app"), 10, 100)
+                .find("Most of the run went into building GPU programs: 800.0 ms of 1.00 s."),
+            std::string::npos);
+}
+
+TEST(SessionText, WithoutAnythingSaysWhyThatMayBe) {
+  ProfileSession session;
+  session.total_time_ms = 3;
+  const std::string text = session_text(report_of(session), run_of("true"), 10, 100);
+  EXPECT_NE(text.find("true · 3.0 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("No GPU work and no scopes were recorded."), std::string::npos) << text;
+  EXPECT_EQ(text.find("gpu  "), std::string::npos);
+}
+
+TEST(SessionText, OfSeveralRunsHasTheMedian) {
+  std::vector<ProfileSession> sessions(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    sessions[i].trace_path = "run-" + std::to_string(i + 1);
+    sessions[i].total_time_ms = static_cast<double>((i * 2) % 3 + 1);
+  }
+  EXPECT_EQ(sessions_text(sessions, 100), R"(
+  3 runs, 1.0 ms to 3.0 ms each.
+
+  run       time  gpu  transfer  overhead  cpu  device memory
+  run-1   1.0 ms    –         –         –    –              –
+  run-2   3.0 ms    –         –         –    –              –
+  run-3   2.0 ms    –         –         –    –              –
+  median  2.0 ms    –         –         –    –              –
+)");
+}
+
+}  // namespace
+}  // namespace fathom::report

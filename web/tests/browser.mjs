@@ -1,0 +1,81 @@
+// A browser, reports made by the built program, and a watch over what a page may not do.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { chromium } from "playwright-core";
+
+const program = process.env.FATHOM_PROGRAM;
+const builtPage = process.env.FATHOM_PAGE; // the page without data
+const browserPath = process.env.FATHOM_CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+// Starts a browser and a folder for reports; both are gone after `close`.
+export async function start() {
+  assert.ok(program, "FATHOM_PROGRAM names the built program");
+  assert.ok(browserPath, "chromium is needed: apt-get install chromium");
+  const folder = await mkdtemp(join(tmpdir(), "fathom-page-"));
+  const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu"] });
+
+  return {
+    folder,
+
+    // Writes `trace` to a file and its report beside it; the report's path.
+    async report(name, trace) {
+      const input = join(folder, `${name}.json`);
+      const output = join(folder, `${name}.html`);
+      await writeFile(input, JSON.stringify(trace));
+      await promisify(execFile)(program, ["report", input, "-o", output]);
+      return output;
+    },
+
+    emptyPage() {
+      assert.ok(builtPage, "FATHOM_PAGE names the built page");
+      return builtPage;
+    },
+
+    // Opens a page; `page.finish()` closes it and fails where it complained or asked the network.
+    async open(path, { hash = "", ...options } = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+      const page = await context.newPage();
+      const complaints = [];
+      page.on("console", (message) => {
+        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+      });
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("request", (request) => {
+        if (!/^(file|data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+      });
+      await page.goto(pathToFileURL(path).href + hash);
+      await page.locator("#view > *, .welcome").first().waitFor();
+      page.finish = async () => {
+        assert.equal(await page.evaluate(() => window.evil), undefined, "a name was run as code");
+        await context.close();
+        assert.deepEqual(complaints, []);
+      };
+      return page;
+    },
+
+    async close() {
+      await browser.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+// Drops a file of this text onto the page, as a reader would.
+export async function drop(page, name, text) {
+  const transfer = await page.evaluateHandle(([fileName, content]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([content], fileName, { type: "application/json" }));
+    return data;
+  }, [name, text]);
+  await page.dispatchEvent("body", "dragover", { dataTransfer: transfer });
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+}
+
+export const overflow = (page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { overflow, start } from "./browser.mjs";
+import { evilNames, longName, namesTrace } from "./traces.mjs";
+
+let stage;
+let report;
+before(async () => {
+  stage = await start();
+  report = await stage.report("names", namesTrace());
+});
+after(() => stage.close());
+
+test("names are text, whatever they hold", async () => {
+  const page = await stage.open(report, { hash: "#kernels" });
+  const shown = await page.locator("tbody tr:not(.spacer) td:first-child").allTextContents();
+  assert.deepEqual(shown.sort(), [longName, ...evilNames].sort());
+  for (const key of ["1", "2", "3", "5", "6"]) await page.keyboard.press(key);
+  await page.finish();
+});
+
+test("a name of two thousand characters is cut on the page, and whole where it is asked for", async () => {
+  assert.equal(longName.length, 2000);
+  for (const width of [1280, 420]) {
+    const page = await stage.open(report, { hash: "#kernels", viewport: { width, height: 800 } });
+    const cell = page.locator("td:first-child", { hasText: "very::" }).first();
+    assert.equal(await cell.getAttribute("title"), longName);
+    assert.ok((await cell.boundingBox()).width < width);
+    assert.equal(await overflow(page), 0);
+    await cell.click();
+    assert.equal(await page.locator(".fullname").innerText(), longName);
+    await page.keyboard.press("1");
+    await page.locator("h1").waitFor();
+    assert.equal(await overflow(page), 0);
+    await page.finish();
+  }
+});

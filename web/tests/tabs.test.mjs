@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { start } from "./browser.mjs";
+import { hostTrace, manyKernelsTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
+
+let stage;
+let training;
+before(async () => {
+  stage = await start();
+  training = await stage.report("training", trainingTrace());
+});
+after(() => stage.close());
+
+test("the overview tells the story, then the figures", async () => {
+  const page = await stage.open(training);
+  assert.match(await page.locator("h1").innerText(), /^The GPU was busy \d+\.\d %/);
+  assert.match(await page.locator(".cards").innerText(), /Compute[\s\S]*Communication[\s\S]*Copies/);
+  assert.match(await page.locator("canvas[aria-label^='Where the time went']").getAttribute("aria-label"), /communication 19\.2 %/);
+  assert.match(await page.locator("canvas[aria-label*='step by step']").getAttribute("aria-label"), /GPU 7\.0 ms/);
+  assert.ok(await page.getByRole("heading", { name: "Memory over time" }).isVisible());
+  assert.match(await page.locator(".finding").first().innerText(), /ProfilerStep#/);
+  await page.finish();
+});
+
+test("every tab has its address and its key", async () => {
+  const page = await stage.open(training);
+  const tabs = ["overview", "timeline", "flame", "kernels", "memory", "ranks"];
+  for (const [index, id] of tabs.entries()) {
+    await page.keyboard.press(String(index + 1));
+    await page.waitForFunction((hash) => location.hash === hash, `#${id}`);
+    assert.equal(await page.locator("[role=tab][aria-selected=true]").getAttribute("href"), `#${id}`);
+    assert.notEqual((await page.locator("#view").innerText()).trim(), "");
+  }
+  await page.finish();
+  for (const id of tabs) {
+    const linked = await stage.open(training, { hash: `#${id}` });
+    assert.equal(await linked.locator("[role=tab][aria-selected=true]").getAttribute("href"), `#${id}`);
+    await linked.finish();
+  }
+});
+
+test("kernels are searched and sorted", async () => {
+  const page = await stage.open(training, { hash: "#kernels" });
+  const names = () => page.locator("tbody tr:not(.spacer) td:first-child").allInnerTexts();
+  assert.deepEqual(await names(), ["sgemm_128x64", "ncclKernel_AllReduce", "Memcpy HtoD (Pinned -> Device)"]);
+  await page.getByRole("button", { name: "mean" }).click();
+  await page.getByRole("button", { name: "mean" }).click();
+  assert.equal(await page.locator("th[aria-sort=ascending]").innerText(), "mean ↑");
+  assert.equal((await names())[0], "Memcpy HtoD (Pinned -> Device)");
+  await page.keyboard.press("/");
+  await page.keyboard.type("REDUCE nccl");
+  assert.deepEqual(await names(), ["ncclKernel_AllReduce"]);
+  assert.match(await page.getByRole("status").innerText(), /1 of 3 kernels/);
+  await page.locator("tbody tr").first().click();
+  assert.match(await page.locator(".facts").innerText(), /communication/);
+  await page.getByRole("searchbox").fill("no such kernel");
+  assert.match(await page.locator("#view").innerText(), /No kernels match/);
+  await page.finish();
+});
+
+test("memory has its peak and its course", async () => {
+  const page = await stage.open(training, { hash: "#memory" });
+  assert.match(await page.locator(".cards").innerText(), /200 MB/);
+  await page.finish();
+});
+
+test("a run without GPU work says so", async () => {
+  const path = await stage.report("host", hostTrace());
+  const page = await stage.open(path);
+  assert.match(await page.locator("h1").innerText(), /^No GPU work here/);
+  for (const [key, words] of [["4", "no GPU work"], ["5", "no memory events"], ["6", "one rank"]]) {
+    await page.keyboard.press(key);
+    await page.getByText(words).waitFor();
+  }
+  await page.finish();
+});
+
+test("one event is enough", async () => {
+  const path = await stage.report("one", oneEventTrace());
+  const page = await stage.open(path);
+  assert.match(await page.locator("h1").innerText(), /busy 100\.0 %/);
+  for (const key of ["2", "3", "4", "5", "6"]) await page.keyboard.press(key);
+  await page.keyboard.press("4");
+  assert.match(await page.locator("tbody").innerText(), /only/);
+  await page.finish();
+});
+
+test("fifty thousand kernels scroll, and only those in view are drawn", async () => {
+  const path = await stage.report("many", manyKernelsTrace(50_000));
+  const page = await stage.open(path, { hash: "#kernels" });
+  const rows = page.locator("tbody tr:not(.spacer)");
+  assert.ok((await rows.count()) < 100);
+  assert.match(await page.getByRole("status").innerText(), /50,000 kernels/);
+  await page.getByRole("button", { name: "kernel", exact: true }).click();
+  await page.locator(".scroller").evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await page.getByText("kernel_9999", { exact: true }).waitFor();
+  assert.ok((await rows.count()) < 100);
+  await page.finish();
+});

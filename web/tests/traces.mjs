@@ -1,0 +1,86 @@
+// Small traces and profiles, made here so that a checkout needs nothing else.
+
+const us = (ms) => ms * 1000;
+
+// Two steps of a training loop: operators, launches, kernels, a copy, communication, memory.
+export function trainingTrace() {
+  const events = [
+    { ph: "M", name: "process_name", pid: 1, tid: 0, args: { name: "python train.py" } },
+  ];
+  let correlation = 1;
+  let held = 100e6;
+  const memory = (at, bytes, address) => {
+    held += bytes;
+    events.push({
+      ph: "i", s: "t", name: "[memory]", pid: 1, tid: 1, ts: us(at),
+      args: { "Device Type": 1, "Device Id": 0, Bytes: bytes, Addr: address, "Total Allocated": held, "Total Reserved": 2e8 },
+    });
+  };
+  const launch = (name, cat, at, start, duration, stream = 7, args = {}) => {
+    const id = correlation++;
+    events.push({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 1, tid: 1, ts: us(at), dur: 20, args: { correlation: id } });
+    events.push({ ph: "X", cat, name, pid: 0, tid: stream, ts: us(start), dur: us(duration), args: { device: 0, stream, correlation: id, ...args } });
+  };
+  for (let step = 0; step < 2; ++step) {
+    const at = step * 10;
+    events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#${step}`, pid: 1, tid: 1, ts: us(at), dur: us(10) });
+    events.push({ ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, ts: us(at + 1), dur: us(3) });
+    memory(at + 1.1, 50e6, 1000 + step);
+    launch("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", at + 0.2, at + 0.4, 0.5, 7, { bytes: 4e6 });
+    launch("sgemm_128x64", "kernel", at + 1.2, at + 1.5, 2);
+    launch("ncclKernel_AllReduce", "kernel", at + 4, at + 4.5, 1.5, 14);
+    if (step === 0) memory(at + 8, -50e6, 1000);
+  }
+  return { schemaVersion: 1, deviceProperties: [{ id: 0, name: "Test GPU", totalGlobalMem: 17179869184 }], traceEvents: events };
+}
+
+export const hostTrace = () => ({
+  traceEvents: [
+    { ph: "X", cat: "cpu_op", name: "aten::add", pid: 1, tid: 1, ts: 0, dur: 500 },
+    { ph: "X", cat: "cpu_op", name: "aten::mul", pid: 1, tid: 1, ts: 600, dur: 300 },
+  ],
+});
+
+export const oneEventTrace = () => ({
+  traceEvents: [{ ph: "X", cat: "kernel", name: "only", pid: 0, tid: 7, ts: 5, dur: 1, args: { device: 0, stream: 7 } }],
+});
+
+export const longName = `void ${"very::".repeat(330)}deep<float>()`.padEnd(2000, "x");
+export const evilNames = [
+  "<script>window.evil = 1</script>",
+  "</script><script>window.evil = 2</script>",
+  "<img src=x onerror='window.evil = 3'>",
+  "<!--data--><!-- {{script}} ${7*7} $& $'",
+];
+
+export function namesTrace() {
+  const names = [longName, ...evilNames];
+  return {
+    displayTimeUnit: "<script>window.evil = 4</script>",
+    traceEvents: names.map((name, index) => ({
+      ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: index * 10, dur: 9 - index, args: { device: 0, stream: 7 },
+    })),
+  };
+}
+
+// As many kernels as no table could hold as DOM nodes.
+export function manyKernelsTrace(count) {
+  const traceEvents = [];
+  for (let i = 0; i < count; ++i) {
+    traceEvents.push({ ph: "X", cat: "kernel", name: `kernel_${i}`, pid: 0, tid: 7, ts: i * 2, dur: 1 + (i % 7) / 10, args: { device: 0, stream: 7 } });
+  }
+  return { traceEvents };
+}
+
+export const profile = () => ({
+  fathom: "0.1.0",
+  run: { command: "./service" },
+  entries: [
+    { operation: "request", start_time: 1, end_time: 1.01, duration_ms: 10, gpu_time_ms: 6, cpu_time_ms: 2, transfer_time_ms: 1, overhead_ms: 1, memory_allocated_mb: 12, thread: 1 },
+    { operation: "infer", start_time: 1.001, end_time: 1.008, duration_ms: 7, gpu_time_ms: 6, cpu_time_ms: 0.5, transfer_time_ms: 0, overhead_ms: 0.5, memory_allocated_mb: 20, thread: 1 },
+  ],
+  summary: {
+    request: { call_count: 1, total_time_ms: 10, avg_time_ms: 10, total_gpu_time_ms: 6, total_cpu_time_ms: 2, total_transfer_time_ms: 1, total_overhead_ms: 1 },
+    infer: { call_count: 1, total_time_ms: 7, avg_time_ms: 7, total_gpu_time_ms: 6, total_cpu_time_ms: 0.5, total_transfer_time_ms: 0, total_overhead_ms: 0.5 },
+  },
+});
