@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
   fathom::cli::add_flame(app);
   fathom::cli::add_timeline(app);
   fathom::cli::add_hta(app);
+  fathom::cli::add_compare(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);
   try {
