@@ -132,6 +132,8 @@ bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
 
 // The innermost open scope of a thread, with a number that GPU work can refer to it by.
 ScopeRef refer_to_innermost(ThreadState& thread) noexcept;
+// Of a scope that is open on the calling thread; 0 where it is not.
+OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept;
 
 // Annotations for the scope's end.
 void end_scope(OpenScope& scope, std::string_view annotations) noexcept;

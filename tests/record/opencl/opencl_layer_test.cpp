@@ -11,16 +11,21 @@ namespace {
 
 using trace::SpanKind;
 
-// Recorded memory, in the words of the truth lines: allocations (1) or frees (-1) of so many bytes.
-std::int64_t memory_events(const trace::Trace& run, int sign, std::int64_t bytes) {
+// Recorded memory, in the words of the truth lines: allocations (1) or frees (-1) of so many bytes
+// that a call has allocated. Objects have handles, shared virtual memory has addresses; all of it
+// is on a thread.
+std::int64_t memory_events(const trace::Trace& run, int sign, const Truth& truth) {
   return std::count_if(run.memory.begin(), run.memory.end(), [&](const trace::MemoryEvent& event) {
-    return (event.bytes > 0) == (sign > 0) && (bytes == 0 || std::abs(event.bytes) == bytes);
+    return (event.bytes > 0) == (sign > 0) &&
+           (truth.bytes == 0 || std::abs(event.bytes) == truth.bytes) &&
+           run.names.view(event.site) == truth.name && event.address &&
+           event.is_handle == (truth.name != "clSVMAlloc") && run.tracks[event.track].tid != 0;
   });
 }
 
 std::int64_t recorded_count(const trace::Trace& run, const Truth& truth) {
-  if (truth.kind == "allocation") return memory_events(run, 1, truth.bytes);
-  if (truth.kind == "free") return memory_events(run, -1, truth.bytes);
+  if (truth.kind == "allocation") return memory_events(run, 1, truth);
+  if (truth.kind == "free") return memory_events(run, -1, truth);
   if (truth.kind == "failed") {
     const auto items = items_of(run, SpanKind::other, truth.name);
     return std::count_if(items.begin(), items.end(), [](const Item& item) {
