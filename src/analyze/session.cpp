@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "analyze/activity.h"
-#include "analyze/attribution.h"
 #include "analyze/idle_gaps.h"
 #include "analyze/memory.h"
 #include "analyze/session_bottlenecks.h"
 #include "base/interval_set.h"
 #include "base/partition.h"
+#include "trace/scope_parts.h"
 
 namespace fathom::analyze {
 namespace {
@@ -40,7 +40,7 @@ Interval life_of(const trace::Trace& trace) {
 
 void add_time(ProfileSession& session, const trace::Trace& trace, Interval life) {
   session.total_time_ms = ms(life.length());
-  if (!has_gpu_activity(trace)) return;
+  if (!trace::has_gpu_activity(trace)) return;
   const trace::Spans& spans = trace.spans;
   std::vector<Interval> kernels;
   std::vector<Interval> copies;
@@ -218,8 +218,8 @@ Summary counted_summary(const Operation& operation) {
 void add_scopes(ProfileSession& session, const trace::Trace& trace,
                 const std::vector<Operation>& operations) {
   std::map<std::string_view, base::TimeParts> parts;
-  if (has_gpu_activity(trace)) {
-    for (const ScopeParts& scope : scope_parts(trace)) {
+  if (trace::has_gpu_activity(trace)) {
+    for (const trace::ScopeParts& scope : trace::scope_parts(trace)) {
       base::TimeParts& sum = parts[trace.name(scope.span)];
       sum.gpu += scope.parts.gpu;
       sum.transfer += scope.parts.transfer;

@@ -60,9 +60,13 @@ void say_what_cuda_lacks(const Options& options, const ProfileSession& session) 
 }
 
 void say_what_next(const std::string& run) {
-  fmt::print(stderr, "  {:<44} {}\n  {:<44} {}\n\n", "fathom report " + run,
-             "this again; --top, --json", "fathom convert " + run + " trace.json",
-             "for other viewers (or open it in ui.perfetto.dev)");
+  const std::pair<std::string, std::string_view> commands[] = {
+      {"fathom report " + run, "this again; --top, --json"},
+      {"fathom report " + run + " -o report.html", "look at it"},
+      {"fathom convert " + run + " trace.json",
+       "for other viewers (or open it in ui.perfetto.dev)"}};
+  for (const auto& [command, what] : commands) fmt::print(stderr, "  {:<44} {}\n", command, what);
+  fmt::print(stderr, "\n");
 }
 
 void write_json(const Options& options, const ProfileSession& session) {

@@ -45,6 +45,11 @@ class Core {
   bool start_recording(const std::string& path) noexcept;
   void stop_recording() noexcept;
   void start_recording_from_environment() noexcept;  // FATHOM_RUN_FILE, if it is set
+  // A child that was forked off a recording begins its own when there is something to record.
+  void start_again_in_child() noexcept {
+    if (restart_from_environment_.load(std::memory_order_relaxed)) [[unlikely]]
+      if (restart_from_environment_.exchange(false)) start_recording_from_environment();
+  }
   Options options() const;
 
   // The calling thread's state, made on first use; null when there is no memory for it.

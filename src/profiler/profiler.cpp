@@ -189,11 +189,13 @@ ScopeRef Profiler::innermost_scope() noexcept {
 
 void Profiler::record(const GpuActivity& activity) noexcept {
   if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
   if (core_->activities.add(activity)) core_->wake_writer();
 }
 
 void Profiler::record(const MemoryRecord& record) noexcept {
   if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
   core_->activities.add(record);
   if (!detail::memory_is_followed()) return;
   detail::ThreadState* const thread = core_->thread();
