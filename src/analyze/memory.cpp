@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -171,16 +172,15 @@ std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Bloc
     bytes.push_back(block.bytes);
   }
   const std::vector<MemoryPlace> places = memory_places(trace, events);
-  std::map<MemoryPlace, MemoryUse> by_place;
+  std::map<std::pair<std::string_view, std::string_view>, MemoryUse> by_place;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    MemoryUse& use = by_place[places[i]];
+    MemoryUse& use = by_place[{places[i].scope, places[i].call}];
     use.bytes += bytes[i];
     ++use.blocks;
   }
   std::vector<MemoryUse> uses;
   for (auto& [place, use] : by_place) {
-    use.scope = place.scope;
-    use.call = place.call;
+    std::tie(use.scope, use.call) = place;
     uses.push_back(use);
   }
   std::stable_sort(uses.begin(), uses.end(),

@@ -12,8 +12,6 @@ namespace fathom::analyze {
 struct MemoryPlace {
   std::string_view scope;
   std::string_view call;
-  bool operator==(const MemoryPlace&) const = default;
-  auto operator<=>(const MemoryPlace&) const = default;
 };
 
 // The places of these memory events (indices into trace.memory), in their order.

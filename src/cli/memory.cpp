@@ -48,7 +48,7 @@ std::string shown(const Options& options, const std::string& path, std::FILE* st
 void show_file(const Options& options) {
   if (options.what.size() != 1) {
     throw base::Error(options.what[1], "one file at a time",
-                      "to record a program, put -- before it: fathom memory -- COMMAND");
+                      "To record a program, put -- before it: fathom memory -- COMMAND");
   }
   Options wanted = options;
   wanted.json = options.json || !options.output.empty();

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +18,11 @@ struct MemoryOwner {
   OperationId operation = 0;
   std::uint64_t instance = 0;  // 0 where the operation is known, or there was no scope
   std::uint32_t call = 0;      // id of a Name
-  auto operator<=>(const MemoryOwner&) const = default;
+  bool operator==(const MemoryOwner&) const = default;
+  bool operator<(const MemoryOwner& other) const {
+    return std::tie(operation, instance, call) <
+           std::tie(other.operation, other.instance, other.call);
+  }
 };
 
 struct OwnedMemory {
