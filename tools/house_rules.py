@@ -14,6 +14,7 @@ MAY_USE = {
     "trace": {"base"},
     "profiler": {"base"},
     "analyze": {"base", "trace"},
+    "advise": {"base", "trace", "analyze"},
     "compare": {"base", "trace", "analyze"},
     "report": {"base", "trace", "analyze", "compare"},
     "record": {"base", "trace", "profiler"},

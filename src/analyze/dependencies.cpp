@@ -40,11 +40,11 @@ class HandOvers {
  private:
   void find_for(std::uint32_t thread, std::int64_t since, std::int64_t at,
                 const std::vector<std::uint32_t>& threads) {
-    HandOver best{thread, thread, at, since};
+    HandOver best{thread, thread, at, since, since};
     for (const std::uint32_t other : threads) {
       if (other == thread) continue;
       const std::int64_t done = done_before(host_.threads[other], at, best.from_time_ns);
-      if (done > best.from_time_ns) best = {thread, other, at, done};
+      if (done > best.from_time_ns) best = {thread, other, at, done, since};
     }
     if (best.from != thread) found_.push_back(best);
   }
@@ -102,6 +102,38 @@ Dependencies dependencies(const trace::Trace& trace) {
   found.host_waits = host_waits(trace, found.gpu);
   found.hand_overs = hand_overs(trace, found.gpu, found.host);
   return found;
+}
+
+std::vector<std::uint32_t> threads_taking_part(const trace::Trace& trace,
+                                               const Dependencies& dependencies) {
+  const HostLines& host = dependencies.host;
+  std::vector<bool> launches(host.threads.size());
+  for (const WorkRow& row : dependencies.gpu.rows) {
+    if (row.launch == kNoSpan) continue;
+    const std::uint32_t thread = host.thread_of_track[trace.spans.track[row.launch]];
+    if (thread != HostLines::kNoThread) launches[thread] = true;
+  }
+  const bool none = std::find(launches.begin(), launches.end(), true) == launches.end();
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < launches.size(); ++i) {
+    if (launches[i] || none) found.push_back(i);
+  }
+  return found;
+}
+
+base::Interval window_of(const Dependencies& dependencies,
+                         const std::vector<std::uint32_t>& threads) {
+  base::Interval window{INT64_MAX, INT64_MIN};
+  for (const WorkRow& row : dependencies.gpu.rows) {
+    window.begin = std::min(window.begin, row.start_ns);
+    window.end = std::max(window.end, row.end_ns);
+  }
+  for (const std::uint32_t i : threads) {
+    const HostThread& thread = dependencies.host.threads[i];
+    window.begin = std::min(window.begin, dependencies.host.begin_ns(thread));
+    window.end = std::max(window.end, dependencies.host.end_ns(thread));
+  }
+  return window.begin > window.end ? base::Interval{} : window;
 }
 
 }  // namespace fathom::analyze

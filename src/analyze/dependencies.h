@@ -5,6 +5,7 @@
 
 #include "analyze/gpu_work.h"
 #include "analyze/host_lines.h"
+#include "base/interval_set.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
@@ -31,8 +32,9 @@ struct HostWait {
 struct HandOver {
   std::uint32_t thread = 0;  // indices into HostLines::threads
   std::uint32_t from = 0;
-  std::int64_t time_ns = 0;       // when it went on
-  std::int64_t from_time_ns = 0;  // when the other was done; earlier
+  std::int64_t time_ns = 0;        // when it went on
+  std::int64_t from_time_ns = 0;   // when the other was done; no later
+  std::int64_t idle_since_ns = 0;  // when it had last done anything; earlier than that
 };
 
 // What waited for what in one trace.
@@ -70,5 +72,15 @@ struct Dependencies {
 };
 
 Dependencies dependencies(const trace::Trace& trace);
+
+// Threads that launch GPU work, as indices into HostLines::threads. The others have no known part
+// in what the GPU does: monitors, watchdogs, pools. All, where none launches any.
+std::vector<std::uint32_t> threads_taking_part(const trace::Trace& trace,
+                                               const Dependencies& dependencies);
+
+// From the first start to the last end of the GPU work and of these threads; empty at 0 where there
+// is neither.
+base::Interval window_of(const Dependencies& dependencies,
+                         const std::vector<std::uint32_t>& threads);
 
 }  // namespace fathom::analyze

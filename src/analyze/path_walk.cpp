@@ -63,11 +63,13 @@ class Walk {
       : spans_(trace.spans), on_(dependencies), bounds_(trace) {
     first_of_stream_.resize(on_.gpu.rows.size());
     for (const GpuStream& stream : on_.gpu.streams) first_of_stream_[stream.first] = true;
-    find_threads();
+    threads_ = threads_taking_part(trace, on_);
+    const base::Interval window = window_of(on_, threads_);
+    begin_ns_ = window.begin;
+    end_ns_ = window.end;
   }
 
   std::vector<PathSegment> back_from_the_end() {
-    find_window();
     now_ = end_ns_;
     segments_.reserve(on_.host.span.size() + 2 * on_.gpu.rows.size());
     go_to_last_ended(Bound::unknown);
@@ -98,36 +100,6 @@ class Walk {
 
   static Ready later(const Ready& a, const Ready& b) { return b.time_ns > a.time_ns ? b : a; }
 
-  // Threads that launch nothing have no known part in what the GPU does: monitors, watchdogs,
-  // pools. They count where no thread launches anything.
-  void find_threads() {
-    std::vector<bool> launches(on_.host.threads.size());
-    for (const WorkRow& row : on_.gpu.rows) {
-      if (row.launch == kNoSpan) continue;
-      const std::uint32_t thread = on_.host.thread_of_track[spans_.track[row.launch]];
-      if (thread != HostLines::kNoThread) launches[thread] = true;
-    }
-    const bool none = std::find(launches.begin(), launches.end(), true) == launches.end();
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      if (launches[i] || none) threads_.push_back(i);
-    }
-  }
-
-  void find_window() {
-    begin_ns_ = INT64_MAX;
-    end_ns_ = INT64_MIN;
-    for (const WorkRow& row : on_.gpu.rows) {
-      begin_ns_ = std::min(begin_ns_, row.start_ns);
-      end_ns_ = std::max(end_ns_, row.end_ns);
-    }
-    for (const std::size_t i : threads_) {
-      const HostThread& thread = on_.host.threads[i];
-      begin_ns_ = std::min(begin_ns_, on_.host.begin_ns(thread));
-      end_ns_ = std::max(end_ns_, on_.host.end_ns(thread));
-    }
-    if (begin_ns_ > end_ns_) begin_ns_ = end_ns_ = 0;
-  }
-
   // Explains the time from `to` to now.
   void take(std::int64_t to, SpanId span, Bound bound) {
     if (to >= now_) return;
@@ -155,7 +127,7 @@ class Walk {
       const auto row = stream.first + static_cast<std::size_t>(after - rows.begin()) - 1;
       last = later(last, {std::min(now_, on_.gpu.rows[row].end_ns), {Place::Kind::work, row}});
     }
-    for (const std::size_t i : threads_) {
+    for (const std::uint32_t i : threads_) {
       const HostThread& thread = on_.host.threads[i];
       if (on_.host.begin_ns(thread) >= now_) continue;
       const std::int64_t before = std::min(now_, on_.host.end_ns(thread));
@@ -278,7 +250,7 @@ class Walk {
   const Dependencies& on_;
   HostBounds bounds_;
   std::vector<bool> first_of_stream_;
-  std::vector<std::size_t> threads_;  // that take part
+  std::vector<std::uint32_t> threads_;  // that take part
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
   std::int64_t now_ = 0;  // all after it is explained

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/dependencies.h"
+#include "trace/trace.h"
+
+namespace fathom::advise {
+
+// Longer lags of work and pauses of threads have no known cause.
+inline constexpr std::int64_t kLongestLagNs = 100'000;
+
+// What held a piece of GPU work back.
+enum class HeldBy : std::uint8_t { nothing, stream, wait, launch };
+
+// A moment on a thread's line at which the thread and something else meet.
+struct Meeting {
+  enum class Kind : std::uint8_t {
+    launch,       // index: row of GPU work that may begin from here on
+    work_begins,  // index: row of GPU work; no thread
+    returns,      // index: call (span) that waits for GPU work and is over here
+    hands_over,   // index: hand-over that this thread lets happen
+    goes_on,      // index: hand-over after which this thread goes on
+  };
+  std::int64_t time_ns = 0;
+  std::uint32_t index = 0;
+  std::uint32_t thread = 0;
+  Kind kind = Kind::launch;
+};
+
+// A trace made ready to be replayed any number of times. Refers to the dependencies and the trace
+// it was made of.
+struct ReplayPlan {
+  const trace::Trace* trace = nullptr;
+  const analyze::Dependencies* on = nullptr;
+  std::vector<Meeting> meetings;       // in order of time: all that one waits for comes before it
+  std::vector<HeldBy> held_by;         // of each row, as measured
+  std::vector<std::int64_t> lag_ns;    // of each row: from when nothing held it back to its start
+  std::vector<bool> first_of_stream;   // of each row
+  std::vector<std::uint32_t> threads;  // that take part (dependencies.h)
+  std::int64_t stream_lag_ns = 0;      // what is usual: medians over the rows held back by each
+  std::int64_t wait_lag_ns = 0;
+  std::int64_t launch_lag_ns = 0;
+  std::int64_t measured_ns = 0;  // from the first start to the last end of these and the work
+};
+
+ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies);
+
+// What is changed before a replay. An empty column changes nothing.
+struct Edits {
+  std::vector<std::int64_t> work_ns;   // duration of each row of GPU work
+  std::vector<std::int64_t> piece_ns;  // duration of each piece of host time (host_lines.h)
+  std::vector<std::int64_t> lag_ns;    // of each row: as in the plan
+  std::vector<bool> ignored_waits;     // host waits that are left out (Dependencies::host_waits)
+};
+
+struct Replay {
+  std::int64_t wall_ns = 0;
+  std::vector<std::int64_t> work_start_ns;  // of each row, with the first start as in the trace
+};
+
+// Runs the graph again: every thread goes through its pieces and every stream through its work as
+// soon as what they wait for is over.
+//
+//   GPU work   begins when its stream, the work it waits for and its launch let it, and the lag of
+//              whichever was last has passed: the measured one, if that was the last in the trace
+//              too, else what is usual in this trace.
+//   A call     that waits returns when its work is over, and its own way out has passed.
+//   A thread   that was handed over to goes on as long after the other as it did.
+//
+// Lags over 100 µs have no known cause: no more than 100 µs of them are replayed. So a trace that
+// is not understood comes out too short, and `is_trustworthy` says so. What a rank waits for others
+// in a collective stays as long as it was.
+Replay replay(const ReplayPlan& plan, const Edits& edits = {});
+
+// Whether the replay without edits takes as long as the trace did, within 3 %, and begins the work
+// on average no further from when it began than 3 % of that. Where it does not, no gain can be
+// told.
+bool is_trustworthy(const ReplayPlan& plan);
+
+// The same work, `factor` times as long: all host pieces within a span of the host.
+void scale_host(Edits& edits, const ReplayPlan& plan, trace::SpanId span, double factor);
+void scale_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor);
+
+}  // namespace fathom::advise

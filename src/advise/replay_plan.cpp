@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <tuple>
+
+#include "advise/replay.h"
+#include "analyze/waits.h"
+
+namespace fathom::advise {
+namespace {
+
+using analyze::HostLines;
+using analyze::WorkRow;
+using trace::kNoSpan;
+
+std::int64_t median_or_zero(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::uint32_t thread_of(const ReplayPlan& plan, trace::SpanId call) {
+  return plan.on->host.thread_of_track[plan.trace->spans.track[call]];
+}
+
+// What held each row back in the trace, and for how long after that it did not begin.
+void measure_lags(ReplayPlan& plan) {
+  const analyze::GpuWork& gpu = plan.on->gpu;
+  std::vector<std::vector<std::int64_t>> usual(4);
+  auto wait = plan.on->gpu_waits.begin();
+  for (std::uint32_t i = 0; i < gpu.rows.size(); ++i) {
+    const WorkRow& row = gpu.rows[i];
+    std::int64_t ready = INT64_MIN;
+    HeldBy held = HeldBy::nothing;
+    const auto consider = [&](std::int64_t time_ns, HeldBy by) {
+      const std::int64_t at = std::min(time_ns, row.start_ns);
+      if (at > ready) std::tie(ready, held) = std::pair(at, by);
+    };
+    if (!plan.first_of_stream[i]) consider(gpu.rows[i - 1].end_ns, HeldBy::stream);
+    for (; wait != plan.on->gpu_waits.end() && wait->work == i; ++wait) {
+      consider(gpu.rows[wait->on].end_ns, HeldBy::wait);
+    }
+    if (row.launch != kNoSpan && thread_of(plan, row.launch) != HostLines::kNoThread) {
+      consider(launch_ready_ns(plan.trace->spans, row), HeldBy::launch);
+    }
+    plan.held_by[i] = held;
+    plan.lag_ns[i] = held == HeldBy::nothing ? 0 : row.start_ns - ready;
+    const bool is_usual = held != HeldBy::nothing && plan.lag_ns[i] <= kLongestLagNs;
+    if (is_usual) usual[static_cast<std::size_t>(held)].push_back(plan.lag_ns[i]);
+  }
+  plan.stream_lag_ns = median_or_zero(usual[static_cast<std::size_t>(HeldBy::stream)]);
+  plan.wait_lag_ns = median_or_zero(usual[static_cast<std::size_t>(HeldBy::wait)]);
+  plan.launch_lag_ns = median_or_zero(usual[static_cast<std::size_t>(HeldBy::launch)]);
+}
+
+void gather_meetings(ReplayPlan& plan) {
+  using Kind = Meeting::Kind;
+  const analyze::Dependencies& on = *plan.on;
+  const trace::Spans& spans = plan.trace->spans;
+  for (std::uint32_t i = 0; i < on.gpu.rows.size(); ++i) {
+    const WorkRow& row = on.gpu.rows[i];
+    plan.meetings.push_back({row.start_ns, i, HostLines::kNoThread, Kind::work_begins});
+    if (row.launch == kNoSpan || thread_of(plan, row.launch) == HostLines::kNoThread) continue;
+    const std::int64_t ready = std::min(row.start_ns, launch_ready_ns(spans, row));
+    plan.meetings.push_back({ready, i, thread_of(plan, row.launch), Kind::launch});
+  }
+  trace::SpanId last = kNoSpan;
+  for (const analyze::HostWait& wait : on.host_waits) {
+    if (wait.call == last || thread_of(plan, wait.call) == HostLines::kNoThread) continue;
+    last = wait.call;
+    plan.meetings.push_back(
+        {spans.end_ns(wait.call), wait.call, thread_of(plan, wait.call), Kind::returns});
+  }
+  for (std::uint32_t i = 0; i < on.hand_overs.size(); ++i) {
+    const analyze::HandOver& over = on.hand_overs[i];
+    plan.meetings.push_back({over.from_time_ns, i, over.from, Kind::hands_over});
+    plan.meetings.push_back({over.time_ns, i, over.thread, Kind::goes_on});
+  }
+  std::stable_sort(plan.meetings.begin(), plan.meetings.end(),
+                   [](const Meeting& a, const Meeting& b) {
+                     return std::tie(a.time_ns, a.kind) < std::tie(b.time_ns, b.kind);
+                   });
+}
+
+}  // namespace
+
+ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies) {
+  ReplayPlan plan;
+  plan.trace = &trace;
+  plan.on = &dependencies;
+  const std::size_t rows = dependencies.gpu.rows.size();
+  plan.first_of_stream.resize(rows);
+  for (const analyze::GpuStream& stream : dependencies.gpu.streams) {
+    plan.first_of_stream[stream.first] = true;
+  }
+  plan.held_by.resize(rows);
+  plan.lag_ns.resize(rows);
+  plan.threads = threads_taking_part(trace, dependencies);
+  plan.measured_ns = window_of(dependencies, plan.threads).length();
+  measure_lags(plan);
+  gather_meetings(plan);
+  return plan;
+}
+
+}  // namespace fathom::advise

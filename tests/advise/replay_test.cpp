@@ -1,0 +1,202 @@
+#include "advise/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <string>
+
+#include "analyze/trace_maker.h"
+#include "trace/corpus.h"
+#include "trace/read.h"
+
+namespace fathom::advise {
+namespace {
+
+using analyze::TraceMaker;
+using trace::Trace;
+
+constexpr std::int64_t kUs = 1'000;
+
+// One step of a program: what its thread does next.
+struct Action {
+  enum class Kind { compute, launch, synchronize } kind;
+  std::size_t stream;
+  std::int64_t duration_ns;
+};
+
+// A machine with one thread and two streams. Work begins 4 µs after its launch or 1 µs after the
+// work before it; a synchronisation returns 3 µs after the last work.
+Trace run_on_a_machine(const std::vector<Action>& program) {
+  TraceMaker trace;
+  std::int64_t host = 0;
+  std::array<std::int64_t, 2> stream = {-100 * kUs, -100 * kUs};
+  std::int64_t correlation = 0;
+  for (const Action& action : program) {
+    std::int64_t& gpu = stream[action.stream];
+    switch (action.kind) {
+      case Action::Kind::compute:
+        if (action.duration_ns > 0) trace.op("op", host, action.duration_ns);
+        host += action.duration_ns;
+        break;
+      case Action::Kind::launch:
+        trace.call("cudaLaunchKernel", host, 5 * kUs, ++correlation);
+        host += 5 * kUs;
+        gpu = std::max(host + 4 * kUs, gpu + kUs);
+        trace.gpu("kernel", gpu, action.duration_ns, correlation,
+                  static_cast<std::int64_t>(action.stream) + 7);
+        gpu += action.duration_ns;
+        break;
+      case Action::Kind::synchronize: {
+        const std::int64_t end = std::max({host, stream[0], stream[1]}) + 3 * kUs;
+        trace.call("cudaDeviceSynchronize", host, end - host);
+        host = end;
+      }
+    }
+  }
+  return trace.make();
+}
+
+std::vector<Action> random_program(std::mt19937& random) {
+  std::vector<Action> program = {{Action::Kind::compute, 0, 20 * kUs}};
+  for (int i = 0; i < 60; ++i) {
+    const std::int64_t kind = trace::pick(random, 0, 7);
+    const std::int64_t duration = trace::pick(random, 6, 80) * kUs;
+    const auto stream = static_cast<std::size_t>(trace::pick(random, 0, 1));
+    if (kind == 0) program.push_back({Action::Kind::synchronize, 0, 0});
+    if (kind == 1 || kind == 2) program.push_back({Action::Kind::compute, 0, duration});
+    if (kind > 2) program.push_back({Action::Kind::launch, stream, duration});
+  }
+  program.push_back({Action::Kind::synchronize, 0, 0});
+  return program;
+}
+
+std::int64_t wall_of(const Trace& trace) {
+  const analyze::Dependencies on = analyze::dependencies(trace);
+  return plan_replay(trace, on).measured_ns;
+}
+
+TEST(Replay, WithoutEditsReproducesWhatWasMeasured) {
+  std::mt19937 random(31);
+  for (int round = 0; round < 300; ++round) {
+    const Trace trace = run_on_a_machine(random_program(random));
+    const analyze::Dependencies on = analyze::dependencies(trace);
+    const ReplayPlan plan = plan_replay(trace, on);
+    const Replay found = replay(plan);
+    ASSERT_EQ(found.wall_ns, plan.measured_ns);
+    for (std::size_t i = 0; i < on.gpu.rows.size(); ++i) {
+      ASSERT_EQ(found.work_start_ns[i], on.gpu.rows[i].start_ns);
+    }
+    ASSERT_TRUE(is_trustworthy(plan));
+  }
+}
+
+TEST(Replay, IsNeverLongerThanARandomTraceWithoutEdits) {
+  std::mt19937 random(37);
+  for (int round = 0; round < 1000; ++round) {
+    const Trace trace = analyze::random_gpu_trace(random);
+    const analyze::Dependencies on = analyze::dependencies(trace);
+    const ReplayPlan plan = plan_replay(trace, on);
+    const Replay found = replay(plan);
+    ASSERT_LE(found.wall_ns, plan.measured_ns) << "round " << round;
+    ASSERT_GE(found.wall_ns, 0);
+  }
+}
+
+// What is predicted for faster kernels is what the machine does when they are faster.
+TEST(Replay, OfFasterKernelsIsWhatTheMachineWouldDo) {
+  std::mt19937 random(41);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Action> program = random_program(random);
+    const Trace before = run_on_a_machine(program);
+    const analyze::Dependencies on = analyze::dependencies(before);
+    const ReplayPlan plan = plan_replay(before, on);
+    Edits edits;
+    for (std::uint32_t i = 0; i < on.gpu.rows.size(); ++i) scale_work(edits, plan, i, 0.5);
+    for (Action& action : program) {
+      if (action.kind == Action::Kind::launch) action.duration_ns /= 2;
+    }
+    const std::int64_t truth = wall_of(run_on_a_machine(program));
+    const auto gain = static_cast<double>(plan.measured_ns - truth);
+    const auto predicted = static_cast<double>(plan.measured_ns - replay(plan, edits).wall_ns);
+    ASSERT_NEAR(predicted, gain, 0.05 * gain + 10 * kUs) << "round " << round;
+  }
+}
+
+TEST(Replay, OfAFasterHostIsWhatTheMachineWouldDo) {
+  std::mt19937 random(43);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Action> program = random_program(random);
+    const Trace before = run_on_a_machine(program);
+    const analyze::Dependencies on = analyze::dependencies(before);
+    const ReplayPlan plan = plan_replay(before, on);
+    Edits edits;
+    for (trace::SpanId id = 0; id < before.spans.size(); ++id) {
+      if (before.name(id) == "op") scale_host(edits, plan, id, 0.25);
+    }
+    for (Action& action : program) {
+      if (action.kind == Action::Kind::compute) action.duration_ns /= 4;
+    }
+    const std::int64_t truth = wall_of(run_on_a_machine(program));
+    const auto gain = static_cast<double>(plan.measured_ns - truth);
+    const auto predicted = static_cast<double>(plan.measured_ns - replay(plan, edits).wall_ns);
+    ASSERT_NEAR(predicted, gain, 0.05 * gain + 10 * kUs) << "round " << round;
+  }
+}
+
+TEST(Replay, WithoutAWaitLetsTheHostRunAhead) {
+  // Work, a needless synchronisation, preparation on the host, more work.
+  std::vector<Action> program = {{Action::Kind::launch, 0, 500 * kUs},
+                                 {Action::Kind::synchronize, 0, 0},
+                                 {Action::Kind::compute, 0, 300 * kUs},
+                                 {Action::Kind::launch, 0, 500 * kUs},
+                                 {Action::Kind::synchronize, 0, 0}};
+  const Trace before = run_on_a_machine(program);
+  const analyze::Dependencies on = analyze::dependencies(before);
+  const ReplayPlan plan = plan_replay(before, on);
+  Edits edits;
+  edits.ignored_waits.resize(on.host_waits.size());
+  edits.ignored_waits[0] = true;
+  const std::int64_t predicted = replay(plan, edits).wall_ns;
+  program.erase(program.begin() + 1);
+  EXPECT_NEAR(static_cast<double>(predicted),
+              static_cast<double>(wall_of(run_on_a_machine(program))), 10 * kUs);
+}
+
+TEST(Replay, OfATraceThatIsNotUnderstoodIsNotTrusted) {
+  const Trace trace = TraceMaker()
+                          .call("cudaLaunchKernel", 0, 5 * kUs, 1)
+                          .gpu("late for no reason", 5'000 * kUs, 10 * kUs, 1)
+                          .make();
+  const analyze::Dependencies on = analyze::dependencies(trace);
+  EXPECT_FALSE(is_trustworthy(plan_replay(trace, on)));
+}
+
+TEST(Replay, OfNothingIsNothing) {
+  const Trace trace = TraceMaker().make();
+  const analyze::Dependencies on = analyze::dependencies(trace);
+  EXPECT_EQ(replay(plan_replay(trace, on)).wall_ns, 0);
+  EXPECT_FALSE(is_trustworthy(plan_replay(trace, on)));
+}
+
+TEST(Replay, ReproducesRealRunsOrSaysThatItDoesNot) {
+  const std::vector<std::string> files = trace::corpus_files("kineto");
+  if (files.empty()) GTEST_SKIP() << "no corpus";
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const Trace trace = trace::read_trace(file);
+    const analyze::Dependencies on = analyze::dependencies(trace);
+    const ReplayPlan plan = plan_replay(trace, on);
+    const Replay found = replay(plan);
+    // A sampled trace lacks most of its calls, a replayed graph begins 8 ms after its launch for no
+    // recorded reason, and one file holds three operations of a program that was elsewhere.
+    const bool is_understood = file.find("sampled") == std::string::npos &&
+                               file.find("graph_replay") == std::string::npos &&
+                               file.find("event_sync_multi") == std::string::npos;
+    EXPECT_EQ(is_trustworthy(plan), is_understood)
+        << found.wall_ns << " instead of " << plan.measured_ns;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::advise
