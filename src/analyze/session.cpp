@@ -7,6 +7,7 @@
 
 #include "analyze/activity.h"
 #include "analyze/idle_gaps.h"
+#include "analyze/memory.h"
 #include "analyze/session_bottlenecks.h"
 #include "base/interval_set.h"
 #include "base/partition.h"
@@ -120,32 +121,33 @@ void add_copies(ProfileSession& session, const trace::Trace& trace) {
   if (is_known) session.copied_mb = mb(bytes);
 }
 
-void add_device_memory(ProfileSession& session, const trace::Trace& trace) {
-  std::vector<const trace::MemoryEvent*> events;
-  for (const trace::MemoryEvent& event : trace.memory) {
-    if (event.device == trace::MemoryDevice::gpu) events.push_back(&event);
+void add_device(ProfileSession& session, const DeviceMemory& device) {
+  if (device.levels.empty()) return;
+  const auto raise = [](std::optional<double>& most, double figure) {
+    most = std::max(most.value_or(0), figure);
+  };
+  raise(session.peak_memory_mb, mb(device.peak_bytes()));
+  session.allocated_memory_mb =
+      session.allocated_memory_mb.value_or(0) + mb(device.levels.back().allocated);
+  for (const MemoryLevel& level : device.levels) {
+    if (level.reserved) raise(session.reserved_memory_mb, mb(*level.reserved));
   }
-  if (events.empty()) return;
-  std::stable_sort(events.begin(), events.end(),
-                   [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
-  std::int64_t in_use = 0;
-  std::int64_t peak = 0;
-  std::optional<std::int64_t> reserved;
-  for (const trace::MemoryEvent* event : events) {
-    peak = std::max(peak, in_use += event->bytes);
-    if (event->total_reserved) {
-      reserved = std::max(reserved.value_or(0), *event->total_reserved);
-    }
+  for (const MemoryUse& leak : device.leaks) {
+    session.leaks.push_back(
+        {std::string(leak.scope), std::string(leak.call), mb(leak.bytes), leak.blocks});
   }
-  session.peak_memory_mb = mb(peak);
-  session.allocated_memory_mb = mb(std::max<std::int64_t>(in_use, 0));
-  if (reserved) session.reserved_memory_mb = mb(*reserved);
 }
 
-void add_host_memory(ProfileSession& session, const trace::Trace& trace) {
-  for (const trace::Counter& counter : trace.counters) {
-    if (trace.names.view(counter.name) != "host memory" || counter.value.empty()) continue;
-    session.peak_host_memory_mb = mb(*std::max_element(counter.value.begin(), counter.value.end()));
+void add_memory(ProfileSession& session, const trace::Trace& trace) {
+  const Memory found = memory(trace);
+  for (const DeviceMemory& device : found.devices) {
+    if (device.device == trace::MemoryDevice::gpu) add_device(session, device);
+  }
+  std::stable_sort(session.leaks.begin(), session.leaks.end(),
+                   [](const MemoryLeak& a, const MemoryLeak& b) { return a.mb > b.mb; });
+  for (const HostSample& sample : found.rss) {
+    session.peak_host_memory_mb =
+        std::max(session.peak_host_memory_mb.value_or(0), mb(sample.bytes));
   }
 }
 
@@ -252,8 +254,7 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
   add_time(session, trace, life);
   add_kernels(session, trace, operations);
   add_copies(session, trace);
-  add_device_memory(session, trace);
-  add_host_memory(session, trace);
+  add_memory(session, trace);
   add_scopes(session, trace, operations);
   session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
   add_builds(session, trace, life);
