@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "report/hta_report.h"
+#include "report/page.h"
+#include "report/page_summary.h"
 
 namespace fathom::cli {
 namespace {
@@ -27,6 +30,7 @@ more the last is left out, because its GPU work is usually cut off; --all-steps 
 Examples:
   fathom hta trace.json.gz
   fathom hta rank0.json.gz rank1.json.gz --top 20
+  fathom hta traces/ -o report.html
   fathom hta traces/ --json findings.json
   fathom hta traces/ --json | python3 -m json.tool)";
 
@@ -35,8 +39,10 @@ constexpr std::string_view kFindingsBegin = R"({"ranks":)";
 struct Options {
   std::vector<std::string> files;
   std::string json;  // a file, or "-" for standard output; empty for text
+  std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 10;
   bool all_steps = false;
+  bool many_ranks = false;  // more than one file, or a directory
 };
 
 bool looks_like_a_trace(const fs::path& path) {
@@ -61,7 +67,8 @@ std::vector<std::string> files_of(const std::string& directory) {
 void analyze_file(const std::string& path, const Options& options,
                   std::vector<analyze::RankFindings>& ranks) {
   const trace::Trace trace = load(path);
-  for (analyze::RankFindings& found : analyze::holistic(trace, path, {options.all_steps})) {
+  const analyze::HtaOptions how = {options.all_steps, options.many_ranks};
+  for (analyze::RankFindings& found : analyze::holistic(trace, path, how)) {
     ranks.push_back(std::move(found));
   }
 }
@@ -105,9 +112,10 @@ void run(Options options) {
   }
   if (options.files.empty())
     throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
+  std::error_code ignored;
+  options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   std::vector<analyze::RankFindings> ranks;
   for (const std::string& file : options.files) {
-    std::error_code ignored;
     if (fs::is_directory(file, ignored)) {
       analyze_directory(file, options, ranks);
     } else {
@@ -122,6 +130,11 @@ void run(Options options) {
   } else {
     write_file(options.json, to_json(report, options.top));
   }
+  if (options.page.empty()) return;
+  const std::string html = report::page_html({{"summary", page_summary(report)}});
+  write_file(options.page, html);
+  fmt::print(stderr, "fathom: {}: {}\n", options.page,
+             base::format_bytes(static_cast<double>(html.size())));
 }
 
 }  // namespace
@@ -131,6 +144,7 @@ void add_hta(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches");
   command->add_option("TRACE", options->files, "Traces, or directories of them");
+  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
   command->add_option("--top", options->top, "Rows a table")->capture_default_str();
   command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
       ->expected(0, 1)

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/table.h"
+#include "report/bar.h"
 #include "report/hta_report.h"
+#include "report/hta_story.h"
 #include "report/hta_tables.h"
+#include "report/ranks_report.h"
 
 namespace fathom::report {
 namespace {
@@ -21,22 +22,11 @@ using base::format_plural;
 
 constexpr std::size_t kBarColumns = 40;
 
-// A bar of eighths of a column.
-std::string bar(double pct) {
-  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<std::size_t>(
-      std::lround(std::clamp(pct, 0.0, 100.0) / 100 * kBarColumns * kEighths.size()));
-  std::string text;
-  for (std::size_t i = 0; i < eighths / kEighths.size(); ++i) text += "█";
-  text += kEighths[eighths % kEighths.size()];
-  return text + std::string(kBarColumns - base::display_width(text), ' ');
-}
-
 std::string bar_line(const char* name, std::int64_t ns, std::int64_t whole,
                      const std::string& note) {
   const double pct = percent_of(ns, whole);
-  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct), format_percent(pct),
-                                 format_duration(static_cast<double>(ns)));
+  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct / 100, kBarColumns),
+                                 format_percent(pct), format_duration(static_cast<double>(ns)));
   if (!note.empty()) line += "   " + note;
   return line + "\n";
 }
@@ -45,7 +35,7 @@ std::string bars(const analyze::HtaSummary& summary) {
   const analyze::Temporal& time = *summary.temporal;
   std::string overlapped;
   if (summary.comm_comp_overlap_pct) {
-    overlapped = fmt::format("{:.0f} % of all of it overlapped", *summary.comm_comp_overlap_pct);
+    overlapped = fmt::format("{:.0f} % overlapped", *summary.comm_comp_overlap_pct);
   }
   std::string waited;
   if (time.idle_ns > 0) {
@@ -57,47 +47,27 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("idle", time.idle_ns, time.total_ns, waited);
 }
 
-// How much of the idle time has its most frequent cause, in words.
-std::string idle_sentence(const analyze::HtaSummary& summary) {
-  const std::int64_t idle = summary.temporal->idle_ns;
-  if (percent_of(idle, summary.temporal->total_ns) < 5) return {};
-  const analyze::IdleCauses& causes = summary.idle;
-  struct Cause {
-    std::int64_t ns;
-    const char* text;
-  };
-  const std::array<Cause, 3> all = {
-      {{causes.host_wait_ns, "waited for the host"},
-       {causes.kernel_wait_ns, "is short gaps between kernels"},
-       {causes.other_ns, "is long gaps before work already launched"}}};
-  const Cause& first = *std::max_element(
-      all.begin(), all.end(), [](const Cause& a, const Cause& b) { return a.ns < b.ns; });
-  const double share = percent_of(first.ns, idle);
-  const char* const much = share >= 85 ? "Nearly all" : share >= 60 ? "Most" : "The largest part";
-  return fmt::format(" {} of the idle time {}.", much, first.text);
-}
-
-std::string story(const HtaReport& report) {
-  const analyze::HtaSummary& summary = report.summary;
-  if (!summary.temporal) return "  No GPU work here.\n";
-  const auto busy_pct = [](const analyze::Temporal& time) {
-    return 100 - percent_of(time.idle_ns, time.total_ns);
-  };
-  const double busy = busy_pct(*summary.temporal);
-  if (report.ranks.size() == 1) {
-    return fmt::format("  The GPU was busy {}.{}\n", format_percent(busy), idle_sentence(summary));
+// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
+std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
+  const std::size_t indent = base::display_width(first);
+  std::string out = first;
+  std::size_t column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::size_t length = base::display_width(word);
+    if (column > indent && column + 1 + length > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+    at = end + 1;
   }
-  const RankFindings* least = nullptr;
-  const RankFindings* most = nullptr;
-  for (const RankFindings& rank : report.ranks) {
-    if (!rank.temporal) continue;
-    if (least == nullptr || busy_pct(*rank.temporal) < busy_pct(*least->temporal)) least = &rank;
-    if (most == nullptr || busy_pct(*rank.temporal) > busy_pct(*most->temporal)) most = &rank;
-  }
-  return fmt::format("  The GPUs were busy {} on average, from {} ({}) to {} ({}).{}\n",
-                     format_percent(busy), format_percent(busy_pct(*least->temporal)),
-                     rank_text(*least), format_percent(busy_pct(*most->temporal)), rank_text(*most),
-                     idle_sentence(summary));
+  return out + "\n";
 }
 
 std::string steps_text(const RankFindings& rank) {
@@ -133,29 +103,6 @@ std::string headline(const HtaReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
-  const std::size_t indent = base::display_width(first);
-  std::string out = first;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t length = base::display_width(word);
-    if (column > indent && column + 1 + length > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-    at = end + 1;
-  }
-  return out + "\n";
-}
-
 std::string advice(const analyze::HtaSummary& summary, std::size_t width) {
   std::string text;
   if (!summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
@@ -177,11 +124,12 @@ std::string rank_text(const RankFindings& rank) {
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
-  std::string text = headline(report) + story(report);
+  std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);
   text += kernels_table(report.summary, top, width);
+  if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report.summary, width) + "\n";
 }
