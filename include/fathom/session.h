@@ -37,6 +37,14 @@ struct ProgramBuild {
   double duration_ms = 0;
 };
 
+// Device memory that was not freed when the run ended.
+struct MemoryLeak {
+  std::string scope;  // innermost around the allocation; empty where there was none
+  std::string call;   // that allocated it
+  double mb = 0;
+  std::uint64_t blocks = 0;
+};
+
 // What a program's run, or a function called many times, did. What was not measured is absent.
 struct ProfileSession {
   std::string name;  // the command, or the function
@@ -48,10 +56,11 @@ struct ProfileSession {
   std::optional<double> overhead_ms;
   std::optional<double> cpu_time_ms;
 
-  std::optional<double> peak_memory_mb;       // on the devices
-  std::optional<double> allocated_memory_mb;  // on the devices, at the end
-  std::optional<double> reserved_memory_mb;   // by allocators that reserve, at the most
+  std::optional<double> peak_memory_mb;       // on the device that needed the most
+  std::optional<double> allocated_memory_mb;  // on all devices, at the end
+  std::optional<double> reserved_memory_mb;   // by an allocator that keeps some, at the most
   std::optional<double> peak_host_memory_mb;
+  std::vector<MemoryLeak> leaks;  // most bytes first
 
   std::uint64_t copies = 0;
   std::optional<double> copied_mb;

@@ -121,40 +121,33 @@ void add_copies(ProfileSession& session, const trace::Trace& trace) {
   if (is_known) session.copied_mb = mb(bytes);
 }
 
-// As memory.h defines it, on all GPUs together.
-void add_device_memory(ProfileSession& session, const trace::Trace& trace) {
-  const Memory found = memory(trace);
-  std::int64_t in_use = 0;
-  std::int64_t reserved = 0;
-  std::vector<std::pair<std::int64_t, std::int64_t>> changes;  // time, bytes
-  bool is_any = false;
-  for (const DeviceMemory& device : found.devices) {
-    if (device.device != trace::MemoryDevice::gpu) continue;
-    is_any = true;
-    std::int64_t most_reserved = 0;
-    std::int64_t before = device.levels.front().allocated;
-    in_use += before;
-    for (const MemoryLevel& level : device.levels) {
-      changes.emplace_back(level.time_ns, level.allocated - before);
-      before = level.allocated;
-      most_reserved = std::max(most_reserved, level.reserved.value_or(0));
-    }
-    reserved += most_reserved;
+void add_device(ProfileSession& session, const DeviceMemory& device) {
+  if (device.levels.empty()) return;
+  const auto raise = [](std::optional<double>& most, double figure) {
+    most = std::max(most.value_or(0), figure);
+  };
+  raise(session.peak_memory_mb, mb(device.peak_bytes()));
+  session.allocated_memory_mb =
+      session.allocated_memory_mb.value_or(0) + mb(device.levels.back().allocated);
+  for (const MemoryLevel& level : device.levels) {
+    if (level.reserved) raise(session.reserved_memory_mb, mb(*level.reserved));
   }
-  if (!is_any) return;
-  std::stable_sort(changes.begin(), changes.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::int64_t peak = in_use;
-  for (const auto& [time, bytes] : changes) peak = std::max(peak, in_use += bytes);
-  session.peak_memory_mb = mb(peak);
-  session.allocated_memory_mb = mb(in_use);
-  if (reserved > 0) session.reserved_memory_mb = mb(reserved);
+  for (const MemoryUse& leak : device.leaks) {
+    session.leaks.push_back(
+        {std::string(leak.scope), std::string(leak.call), mb(leak.bytes), leak.blocks});
+  }
 }
 
-void add_host_memory(ProfileSession& session, const trace::Trace& trace) {
-  for (const trace::Counter& counter : trace.counters) {
-    if (trace.names.view(counter.name) != "host memory" || counter.value.empty()) continue;
-    session.peak_host_memory_mb = mb(*std::max_element(counter.value.begin(), counter.value.end()));
+void add_memory(ProfileSession& session, const trace::Trace& trace) {
+  const Memory found = memory(trace);
+  for (const DeviceMemory& device : found.devices) {
+    if (device.device == trace::MemoryDevice::gpu) add_device(session, device);
+  }
+  std::stable_sort(session.leaks.begin(), session.leaks.end(),
+                   [](const MemoryLeak& a, const MemoryLeak& b) { return a.mb > b.mb; });
+  for (const HostSample& sample : found.rss) {
+    session.peak_host_memory_mb =
+        std::max(session.peak_host_memory_mb.value_or(0), mb(sample.bytes));
   }
 }
 
@@ -261,8 +254,7 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
   add_time(session, trace, life);
   add_kernels(session, trace, operations);
   add_copies(session, trace);
-  add_device_memory(session, trace);
-  add_host_memory(session, trace);
+  add_memory(session, trace);
   add_scopes(session, trace, operations);
   session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
   add_builds(session, trace, life);

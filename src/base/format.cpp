@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -62,20 +61,6 @@ std::string format_percent(double percent) {
 
 std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural) {
   return fmt::format("{} {}", format_count(count), count == 1 ? singular : plural);
-}
-
-std::string format_bar(double share, std::size_t columns) {
-  static constexpr std::array<std::string_view, 8> kEighths = {" ", "▏", "▎", "▍",
-                                                               "▌", "▋", "▊", "▉"};
-  const double filled = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns) * 8;
-  auto eighths = static_cast<std::size_t>(std::lround(filled));
-  if (share > 0 && eighths == 0) eighths = 1;  // there is something
-  std::string bar;
-  for (std::size_t i = 0; i < columns; ++i) {
-    const std::size_t left = eighths - std::min(eighths, i * 8);
-    bar += left >= 8 ? "█" : kEighths[left];
-  }
-  return bar;
 }
 
 std::size_t display_width(std::string_view text) {

@@ -15,9 +15,6 @@ std::string format_bytes(double bytes);
 // "1 event", "3 events".
 std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural);
 
-// A bar of so many columns, filled to `share` (0 to 1) by eighths of a column.
-std::string format_bar(double share, std::size_t columns);
-
 // Columns that UTF-8 text takes on a terminal; and the text cut to `columns`, ending in "…" if cut.
 // Control characters become spaces, so that no name can move the cursor.
 std::size_t display_width(std::string_view text);

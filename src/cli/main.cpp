@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "record/launch/launch.h"
 
 namespace {
 
@@ -55,6 +56,9 @@ int main(int argc, char** argv) {
   int status = 0;
   try {
     status = run(argc, argv);
+  } catch (const fathom::record::CannotRun& error) {
+    say(error.what());
+    status = error.exit_status;
   } catch (const fathom::base::Error& error) {
     status = say(error.what());
   } catch (const std::bad_alloc&) {

@@ -61,10 +61,10 @@ void say_what_cuda_lacks(const Options& options, const ProfileSession& session) 
 
 void say_what_next(const std::string& run) {
   const std::pair<std::string, std::string_view> commands[] = {
-      {"fathom report " + run, "this again; --top, --json"},
       {"fathom report " + run + " -o report.html", "look at it"},
-      {"fathom convert " + run + " trace.json",
-       "for other viewers (or open it in ui.perfetto.dev)"}};
+      {"fathom memory " + run, "memory over time, the peak, what was never freed"},
+      {"fathom flame " + run, "which calls led to which kernels"},
+      {"fathom convert " + run + " trace.json", "for other viewers (or ui.perfetto.dev)"}};
   for (const auto& [command, what] : commands) fmt::print(stderr, "  {:<44} {}\n", command, what);
   fmt::print(stderr, "\n");
 }
@@ -160,12 +160,7 @@ void add_profile(CLI::App& app) {
   command->footer(kExamples);
   command->callback([options, json] {
     options->wants_json = json->count() > 0;
-    try {
-      run(*options);
-    } catch (const record::CannotRun& error) {
-      fmt::print(stderr, "fathom: {}\n", error.what());
-      std::exit(error.exit_status);
-    }
+    run(*options);
   });
 }
 

@@ -13,7 +13,7 @@ namespace {
 // The folder that this library was loaded from.
 std::string own_folder() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&record_opencl), &info) == 0) return {};
+  if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0) return {};
   const std::string path = info.dli_fname;
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);

@@ -4,6 +4,10 @@
 namespace fathom::report {
 namespace {
 
+std::optional<std::string_view> text(const std::string& known) {
+  return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
+}
+
 void write_time(base::JsonWriter& json, const ProfileSession& session) {
   json.key("total_time_ms").value(session.total_time_ms);
   json.key("gpu_time_ms").value(session.gpu_time_ms);
@@ -17,13 +21,16 @@ void write_memory(base::JsonWriter& json, const ProfileSession& session) {
   json.key("allocated_memory_mb").value(session.allocated_memory_mb);
   json.key("reserved_memory_mb").value(session.reserved_memory_mb);
   json.key("peak_host_memory_mb").value(session.peak_host_memory_mb);
+  json.key("leaks").begin_array();
+  for (const MemoryLeak& leak : session.leaks) {
+    json.begin_object().key("scope").value(text(leak.scope)).key("call").value(text(leak.call));
+    json.key("mb").value(leak.mb).key("blocks").value(leak.blocks).end_object();
+  }
+  json.end_array();
   json.key("copies").value(session.copies).key("copied_mb").value(session.copied_mb);
 }
 
 void write_kernels(base::JsonWriter& json, const ProfileSession& session) {
-  const auto text = [](const std::string& known) {
-    return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
-  };
   json.key("kernels").begin_array();
   for (const KernelSummary& kernel : session.kernels) {
     json.begin_object().key("name").value(std::string_view(kernel.name));
@@ -74,8 +81,7 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
   for (const IdleGap& gap : session.idle_gaps) {
     json.begin_object().key("start_ms").value(gap.start_ms);
     json.key("duration_ms").value(gap.duration_ms);
-    json.key("host").value(gap.host.empty() ? std::optional<std::string_view>()
-                                            : std::string_view(gap.host));
+    json.key("host").value(text(gap.host));
     json.key("host_share").value(gap.host_share).end_object();
   }
   json.end_array().key("recommendations").begin_array();

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/table.h"
+#include "report/bar.h"
 #include "report/headline.h"
 
 namespace fathom::report {
@@ -99,9 +100,8 @@ std::string split(const ProfileSession& session) {
   std::string text = "\n";
   for (const auto& [name, ms] : parts) {
     const double share = share_of_run(session, ms);
-    std::string line =
-        fmt::format("  {:<9} {} {:>8} {:>10}", name, base::format_bar(share, kBarColumns),
-                    percent(share), duration(ms));
+    std::string line = fmt::format("  {:<9} {} {:>8} {:>10}", name, bar(share, kBarColumns),
+                                   percent(share), duration(ms));
     if (const std::string note = note_on(name, session); !note.empty()) line += "   " + note;
     text += line + "\n";
   }
@@ -203,6 +203,24 @@ std::string bottleneck_table(const ProfileSession& session, std::size_t width) {
   return "\n" + table.text(width);
 }
 
+std::string leak_sentence(const ProfileSession& session) {
+  if (session.leaks.empty()) return {};
+  double mb = 0;
+  std::uint64_t blocks = 0;
+  for (const MemoryLeak& leak : session.leaks) {
+    mb += leak.mb;
+    blocks += leak.blocks;
+  }
+  const MemoryLeak& most = session.leaks.front();
+  std::string text = fmt::format("\n  {} in {} was never freed: {}", bytes(mb),
+                                 base::format_plural(blocks, "block", "blocks"),
+                                 most.call.empty() ? "allocated" : base::fit(most.call, 40));
+  if (!most.scope.empty()) text += fmt::format(" in \"{}\"", base::fit(most.scope, 50));
+  const std::size_t others = session.leaks.size() - 1;
+  if (others > 0) text += " and " + base::format_plural(others, "more place", "more places");
+  return text + ".";
+}
+
 std::string memory_line(const ProfileSession& session) {
   std::vector<std::string> parts;
   if (session.peak_memory_mb) parts.push_back(bytes(*session.peak_memory_mb) + " on the device");
@@ -211,11 +229,7 @@ std::string memory_line(const ProfileSession& session) {
   }
   if (parts.empty()) return {};
   std::string text = fmt::format("\n  Memory: at most {}.", fmt::join(parts, ", "));
-  if (session.allocated_memory_mb.value_or(0) > 0) {
-    text +=
-        fmt::format(" {} of the device's was never freed.", bytes(*session.allocated_memory_mb));
-  }
-  return text + "\n";
+  return text + leak_sentence(session) + "\n";
 }
 
 }  // namespace

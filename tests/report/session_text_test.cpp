@@ -44,6 +44,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   session.bottlenecks = {{"batch", 2, 600, 0.7, 0.7, "cpu"}};
   session.peak_memory_mb = 16;
   session.allocated_memory_mb = 4;
+  session.leaks = {{"cache", "clCreateBuffer", 3, 1}, {"", "clSVMAlloc", 1, 2}};
   EXPECT_EQ(session_text(report_of(session), run_of("./app"), 10, 100), R"(
   ./app · 1.00 s
 
@@ -69,7 +70,8 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   bottleneck  calls      self   share  together  spent on
   batch           2  600.0 ms  70.0 %    70.0 %       cpu
 
-  Memory: at most 16.8 MB on the device. 4.2 MB of the device's was never freed.
+  Memory: at most 16.8 MB on the device.
+  4.2 MB in 3 blocks was never freed: clCreateBuffer in "cache" and 1 more place.
 
 )");
 }
