@@ -10,6 +10,10 @@
 #include "cli/load.h"
 #include "cli/put.h"
 #include "report/flame_report.h"
+#include "report/page.h"
+#include "report/page_flame.h"
+#include "report/page_summary.h"
+#include "report/run_report.h"
 
 namespace fathom::cli {
 namespace {
@@ -20,6 +24,7 @@ constexpr const char* kExamples = R"(
 Examples:
   fathom flame trace.json.gz                              the heaviest paths, here
   fathom flame trace.json.gz --weight gpu                 by what the GPU did for them
+  fathom flame trace.json.gz -o flame.html                to look at, search and zoom
   fathom flame trace.json.gz --speedscope -o flame.json   for speedscope.app
   fathom flame trace.json.gz --folded | flamegraph.pl > flame.svg)";
 
@@ -43,7 +48,14 @@ void run(Options options) {
   if (options.speedscope) {
     return put(report::to_speedscope(tree, options.weight, options.file), options.out);
   }
-  put(report::to_text(tree, options.weight, base::terminal_width(stdout)), options.out);
+  if (options.out.empty()) {
+    return put(report::to_text(tree, options.weight, base::terminal_width(stdout)), {});
+  }
+  const report::RunReport run = report::make_report(trace, options.file);
+  put(report::page_html({{"summary", page_summary(run, trace)},
+                         {"flame", report::page_flame(tree, options.weight)}},
+                        "flame"),
+      options.out);
 }
 
 }  // namespace
@@ -53,7 +65,8 @@ void add_flame(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("flame", "Call paths by time: host operations down to kernels");
   command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
-  command->add_option("-o,--out", options->out, "Where to write; on the terminal if not said");
+  command->add_option("-o,--output", options->out,
+                      "Write a page to look at; with --json, --folded or --speedscope, that");
   auto* json = command->add_flag("--json", options->json, "The tree, as JSON");
   auto* folded =
       command->add_flag("--folded", options->folded, "One line a path, for flamegraph.pl");

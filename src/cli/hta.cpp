@@ -10,10 +10,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "report/hta_report.h"
+#include "report/page.h"
+#include "report/page_summary.h"
 
 namespace fathom::cli {
 namespace {
@@ -27,6 +30,7 @@ more the last is left out, because its GPU work is usually cut off; --all-steps 
 Examples:
   fathom hta trace.json.gz
   fathom hta rank0.json.gz rank1.json.gz --top 20
+  fathom hta traces/ -o report.html
   fathom hta traces/ --json findings.json
   fathom hta traces/ --json | python3 -m json.tool)";
 
@@ -35,6 +39,7 @@ constexpr std::string_view kFindingsBegin = R"({"ranks":)";
 struct Options {
   std::vector<std::string> files;
   std::string json;  // a file, or "-" for standard output; empty for text
+  std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 10;
   bool all_steps = false;
   bool many_ranks = false;  // more than one file, or a directory
@@ -125,6 +130,11 @@ void run(Options options) {
   } else {
     write_file(options.json, to_json(report, options.top));
   }
+  if (options.page.empty()) return;
+  const std::string html = report::page_html({{"summary", page_summary(report)}});
+  write_file(options.page, html);
+  fmt::print(stderr, "fathom: {}: {}\n", options.page,
+             base::format_bytes(static_cast<double>(html.size())));
 }
 
 }  // namespace
@@ -134,6 +144,7 @@ void add_hta(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches");
   command->add_option("TRACE", options->files, "Traces, or directories of them");
+  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
   command->add_option("--top", options->top, "Rows a table")->capture_default_str();
   command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
       ->expected(0, 1)

@@ -2,26 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
-#include "base/error.h"
 #include "base/format.h"
+#include "trace/write/output.h"
 
 namespace fathom::cli {
 
-void put(std::string_view text, const std::string& path) {
+void put(std::string text, const std::string& path) {
   if (path.empty()) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) throw base::Error(path, std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed) throw base::Error(path, "cannot write");
-  fmt::print("{}: {}\n", path, base::format_bytes(static_cast<double>(text.size())));
+  const auto size = static_cast<double>(text.size());
+  trace::Output output(path);
+  output.buffer() = std::move(text);
+  output.finish();
+  fmt::print(stderr, "fathom: {}: {}\n", path, base::format_bytes(size));
 }
 
 }  // namespace fathom::cli

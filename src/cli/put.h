@@ -1,11 +1,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 namespace fathom::cli {
 
-// Writes text to a file and says so, or to standard output where no file is named.
-void put(std::string_view text, const std::string& path);
+// Writes text to a file, whole or not at all, and says so on standard error; to standard output
+// where no file is named.
+void put(std::string text, const std::string& path);
 
 }  // namespace fathom::cli

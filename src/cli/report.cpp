@@ -3,14 +3,15 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/put.h"
 #include "report/page.h"
+#include "report/page_flame.h"
 #include "report/page_summary.h"
+#include "report/page_timeline.h"
 #include "report/run_report.h"
-#include "trace/write/output.h"
 
 namespace fathom::cli {
 namespace {
@@ -31,12 +32,11 @@ struct Options {
 
 void write_page(const std::string& path, const report::RunReport& report,
                 const trace::Trace& trace) {
-  const std::string html = report::page_html({{"summary", page_summary(report, trace)}});
-  trace::Output output(path);
-  output.buffer() = html;
-  output.finish();
-  fmt::print(stderr, "fathom: {}: {}, open it in a browser\n", path,
-             base::format_bytes(static_cast<double>(html.size())));
+  report::PageData data = report::page_timeline(trace);
+  data.emplace_back("summary", page_summary(report, trace));
+  data.emplace_back("flame",
+                    report::page_flame(analyze::flame_tree(trace), analyze::FlameWeight::cpu));
+  put(report::page_html(data), path);
 }
 
 void run(const Options& options) {

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <utility>
 
 #include "analyze/timeline_stats.h"
 #include "base/format.h"
@@ -9,6 +10,10 @@
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/put.h"
+#include "report/page.h"
+#include "report/page_summary.h"
+#include "report/page_timeline.h"
+#include "report/run_report.h"
 #include "report/timeline_report.h"
 #include "trace/filter.h"
 #include "trace/write.h"
@@ -19,11 +24,13 @@ namespace {
 constexpr const char* kExamples = R"(
 Examples:
   fathom timeline trace.json.gz                       how long host and GPU were active
+  fathom timeline trace.json.gz -o timeline.html      look at it
   fathom timeline run.pftrace --json
   fathom timeline trace.json.gz --no-python --chrome small.json.gz   for chrome://tracing)";
 
 struct Options {
   std::string file;
+  std::string page;
   std::string chrome;
   double min_duration_us = 1;
   bool no_python = false;
@@ -42,13 +49,23 @@ void leave_out(trace::Trace& trace, const Options& options) {
 void run(const Options& options) {
   trace::Trace trace = load(options.file);
   const analyze::TimelineStats stats = analyze::timeline_stats(trace);
-  if (options.json || options.chrome.empty()) {
+  if (options.json || (options.chrome.empty() && options.page.empty())) {
     put(options.json ? report::to_json(stats, trace)
                      : report::to_text(stats, trace, options.file, base::terminal_width(stdout)),
         {});
   }
-  if (options.chrome.empty()) return;
+  if (options.chrome.empty() && options.page.empty()) return;
+  std::string summary;  // of the whole, like the figures
+  if (!options.page.empty()) {
+    summary = page_summary(report::make_report(trace, options.file), trace);
+  }
   leave_out(trace, options);
+  if (!options.page.empty()) {
+    report::PageData data = report::page_timeline(trace);
+    data.emplace_back("summary", std::move(summary));
+    put(report::page_html(data, "timeline"), options.page);
+  }
+  if (options.chrome.empty()) return;
   trace::write_trace(trace, options.chrome, trace::OutputFormat::chrome_json);
   if (!options.json) {
     fmt::print("{}: {}\n", options.chrome,
@@ -63,6 +80,7 @@ void add_timeline(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("timeline", "CPU threads and GPU streams side by side, and their overlap");
   command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
+  command->add_option("-o,--output", options->page, "Write a page to look at");
   command->add_option("--chrome", options->chrome, "Write what is drawn as Chrome JSON");
   command
       ->add_option("--min-duration-us", options->min_duration_us,

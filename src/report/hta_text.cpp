@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "report/bar.h"
 #include "report/hta_report.h"
+#include "report/hta_story.h"
 #include "report/hta_tables.h"
 #include "report/ranks_report.h"
 
@@ -46,26 +47,6 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("idle", time.idle_ns, time.total_ns, waited);
 }
 
-// How much of the idle time has its most frequent cause, in words.
-std::string idle_sentence(const analyze::HtaSummary& summary) {
-  const std::int64_t idle = summary.temporal->idle_ns;
-  if (percent_of(idle, summary.temporal->total_ns) < 5) return {};
-  const analyze::IdleCauses& causes = summary.idle;
-  struct Cause {
-    std::int64_t ns;
-    const char* text;
-  };
-  const std::array<Cause, 3> all = {
-      {{causes.host_wait_ns, "waited for the host"},
-       {causes.kernel_wait_ns, "is short gaps between kernels"},
-       {causes.other_ns, "is long gaps before work already launched"}}};
-  const Cause& first = *std::max_element(
-      all.begin(), all.end(), [](const Cause& a, const Cause& b) { return a.ns < b.ns; });
-  const double share = percent_of(first.ns, idle);
-  const char* const much = share >= 85 ? "Nearly all" : share >= 60 ? "Most" : "The largest part";
-  return fmt::format(" {} of the idle time {}.", much, first.text);
-}
-
 // Text in lines of at most `width`, the first after `first` and the others after as many spaces.
 std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
   const std::size_t indent = base::display_width(first);
@@ -87,30 +68,6 @@ std::string wrapped(const std::string& text, const std::string& first, std::size
     at = end + 1;
   }
   return out + "\n";
-}
-
-std::string story(const HtaReport& report, std::size_t width) {
-  const analyze::HtaSummary& summary = report.summary;
-  if (!summary.temporal) return "  No GPU work here.\n";
-  const auto busy_pct = [](const analyze::Temporal& time) {
-    return 100 - percent_of(time.idle_ns, time.total_ns);
-  };
-  const double busy = busy_pct(*summary.temporal);
-  if (report.ranks.size() == 1) {
-    return fmt::format("  The GPU was busy {}.{}\n", format_percent(busy), idle_sentence(summary));
-  }
-  const RankFindings* least = nullptr;
-  const RankFindings* most = nullptr;
-  for (const RankFindings& rank : report.ranks) {
-    if (!rank.temporal) continue;
-    if (least == nullptr || busy_pct(*rank.temporal) < busy_pct(*least->temporal)) least = &rank;
-    if (most == nullptr || busy_pct(*rank.temporal) > busy_pct(*most->temporal)) most = &rank;
-  }
-  const std::string sentence = fmt::format(
-      "The GPUs were busy {} on average, from {} ({}) to {} ({}).{}", format_percent(busy),
-      format_percent(busy_pct(*least->temporal)), rank_text(*least),
-      format_percent(busy_pct(*most->temporal)), rank_text(*most), idle_sentence(summary));
-  return wrapped(sentence, "  ", width);
 }
 
 std::string steps_text(const RankFindings& rank) {
@@ -167,7 +124,7 @@ std::string rank_text(const RankFindings& rank) {
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
-  std::string text = headline(report) + story(report, width);
+  std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);

@@ -46,11 +46,16 @@ bool is_plain_word(std::string_view name) {
 
 }  // namespace
 
-std::string page_html(const PageData& data) {
+std::string page_html(const PageData& data, std::string_view start) {
   const std::string_view page = page_template();
   const std::size_t place = page.find(kPlaceOfData);
   assert(place != std::string_view::npos);
   std::string html(page.substr(0, place));
+  assert(is_plain_word(start));
+  if (!start.empty()) {
+    html +=
+        fmt::format("<script type=\"application/x-fathom\" data-start=\"{}\"></script>\n", start);
+  }
   for (const auto& [name, bytes] : data) {
     assert(is_plain_word(name));
     html += fmt::format("<script type=\"application/x-fathom\" data-name=\"{}\">", name);

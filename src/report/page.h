@@ -12,7 +12,8 @@ using PageData = std::vector<std::pair<std::string, std::string>>;
 
 // The page of web/ with `data` in it: one HTML file that needs nothing else. Each block is packed
 // (gzip, base64), so that nothing in it can be taken for HTML. Names are plain words.
-std::string page_html(const PageData& data);
+// It opens on the tab `start` where the address names none; on the first without one.
+std::string page_html(const PageData& data, std::string_view start = {});
 
 // The page as web/ builds it, without data.
 std::string_view page_template();

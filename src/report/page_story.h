@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "analyze/memory.h"
+#include "report/hta_report.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
 
@@ -23,7 +26,7 @@ struct RingPart {
 };
 
 // What the head of the page says: one sentence, the figures behind it, and where the time went. The
-// ring's parts add up to its whole; without GPU work they are of the run's wall time.
+// ring's parts add up to its whole.
 struct PageStory {
   std::string headline;
   std::string detail;
@@ -33,9 +36,14 @@ struct PageStory {
   std::vector<RingPart> ring;
 };
 
-PageStory page_story(const RunReport& report, const trace::Trace& trace);
+// Of one trace; `hta` (all steps) and `memory` are of the same.
+PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
+                     const analyze::Memory& memory);
 
-// NCCL, RCCL and their like.
-bool is_communication(std::string_view kernel_name);
+// Of many ranks.
+PageStory page_story(const HtaReport& hta);
+
+// "Peak memory 11.2 GB, 70 % of 16 GB".
+Card peak_memory_card(const analyze::DeviceMemory& device, const trace::Trace& trace);
 
 }  // namespace fathom::report

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "report/hta_report.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
 
@@ -10,5 +11,8 @@ namespace fathom::report {
 // The page's summary document: all of the page but timeline and flame graph, as JSON.
 // web/src/summary.ts says what is in it.
 std::string page_summary(const RunReport& report, const trace::Trace& trace);
+
+// The same of the ranks of a job, of which there are findings and no trace.
+std::string page_summary(const HtaReport& hta);
 
 }  // namespace fathom::report

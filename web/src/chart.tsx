@@ -15,7 +15,7 @@ Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 Chart.defaults.font.size = 11.5;
 
 // A chart of Chart.js that follows the colours of the page. `config` is asked again whenever they or
-// `data` change. `label` says in words what the chart shows.
+// `data` change. It fills its panel, `height` at least. `label` says in words what the chart shows.
 export function ChartView(props: { label: string; height: number; data: unknown; config: () => ChartConfiguration }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useScheme();
@@ -28,7 +28,7 @@ export function ChartView(props: { label: string; height: number; data: unknown;
     return () => chart.destroy();
   }, [scheme, paper, props.data]);
   return (
-    <div class="chart" style={{ height: `${props.height}px` }}>
+    <div class="chart" style={{ minHeight: `${props.height}px` }}>
       <canvas ref={canvas} role="img" aria-label={props.label} />
     </div>
   );

@@ -5,6 +5,7 @@ import type { Summary } from "./summary";
 // page.cpp writes them. Each is decoded once, when first asked for.
 export class InlineSource implements Source {
   readonly name = "this report";
+  private args: Promise<Record<string, string>> | null = null;
   private readonly decoded = new Map<string, Promise<ArrayBuffer | null>>();
 
   // Null where the page carries no report.
@@ -31,8 +32,11 @@ export class InlineSource implements Source {
     return bytes;
   }
 
-  async spanArgs(): Promise<string | null> {
-    return null;
+  async spanArgs(id: number): Promise<string | null> {
+    this.args ??= this.blob("args").then((bytes) =>
+      bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as Record<string, string>) : {},
+    );
+    return (await this.args)[id] ?? null;
   }
 }
 

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from "preact";
 import type { Part } from "./summary";
 
+export type Width = 4 | 6 | 8 | 12;
+
 // A titled box of the page's grid, `span` of its twelve columns wide.
-export function Panel(props: { title: string; span: 4 | 6 | 8 | 12; note?: string; children: ComponentChildren }) {
+export function Panel(props: { title: string; span: Width; note?: string; children: ComponentChildren }) {
   return (
     <section class={`panel c${props.span}`}>
       <h2>

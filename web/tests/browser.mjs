@@ -79,3 +79,21 @@ export async function drop(page, name, text) {
 
 export const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+// Asks the page until it says yes, and gives the answer. (waitForFunction evaluates text, which the
+// page's policy forbids.)
+export async function until(page, predicate) {
+  for (let tries = 0; tries < 400; ++tries) {
+    const answer = await page.evaluate(predicate);
+    if (answer) return answer;
+    await page.waitForTimeout(25);
+  }
+  throw new Error(`never came true: ${predicate}`);
+}
+
+// What the last frame of the timeline or flame graph drew; its canvas tells.
+export async function frame(page) {
+  await until(page, () => document.querySelector("canvas")?.frame);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return page.evaluate(() => document.querySelector("canvas").frame);
+}

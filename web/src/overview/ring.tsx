@@ -1,15 +1,15 @@
 import { ChartView, tooltip } from "../chart";
 import { formatDuration, formatPercent } from "../format";
-import { Legend, Panel } from "../panel";
+import { Legend, Panel, type Width } from "../panel";
 import type { Ring } from "../summary";
 import { colour } from "../theme";
 
-export function RingPanel({ ring }: { ring: Ring }) {
+export function RingPanel({ ring, span }: { ring: Ring; span: Width }) {
   const share = (ns: number) => formatPercent(ring.total_ns > 0 ? (ns / ring.total_ns) * 100 : 0);
   const parts = ring.parts.filter((part) => part.ns > 0);
   const words = parts.map((part) => `${part.label} ${share(part.ns)}`).join(", ");
   return (
-    <Panel title="Where the time went" span={4}>
+    <Panel title="Where the time went" span={span}>
       <div class="ring">
         <ChartView
           label={`Where the time went: ${words}`}

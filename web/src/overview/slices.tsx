@@ -1,6 +1,6 @@
 import { ChartView, tooltip } from "../chart";
 import { durationTick, formatDuration } from "../format";
-import { Legend, Panel } from "../panel";
+import { Legend, Panel, type Width } from "../panel";
 import type { Part, Slices } from "../summary";
 import { colour } from "../theme";
 
@@ -12,7 +12,7 @@ const kParts: { part: Part; label: string; key: "gpu_ns" | "transfer_ns" | "over
 ];
 
 // GPU, transfer, overhead and CPU, stacked, step by step.
-export function SlicesPanel({ slices, span }: { slices: Slices; span: 8 | 12 }) {
+export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
   const total = (key: (typeof kParts)[number]["key"]) => slices[key].reduce((sum, ns) => sum + ns, 0);
   const words = kParts.map(({ label, key }) => `${label} ${formatDuration(total(key))}`).join(", ");
   return (

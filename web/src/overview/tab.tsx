@@ -1,28 +1,64 @@
-import { Panel } from "../panel";
-import type { TabProps } from "../tab";
+import type { ComponentChildren } from "preact";
 import { MemoryChart } from "../memory/chart";
+import { Panel, type Width } from "../panel";
+import { RankChart } from "../ranks/chart";
+import type { Summary } from "../summary";
+import type { TabProps } from "../tab";
+import { AdvicePanel } from "./advice";
 import { Bottlenecks } from "./bottlenecks";
 import { OperationTable } from "./operation_table";
 import { RingPanel } from "./ring";
 import { ScopeTable } from "./scope_table";
 import { SlicesPanel } from "./slices";
 import { StoryView } from "./story";
-import { TopOperations } from "./top_operations";
+import { hasTop, TopOperations } from "./top_operations";
 
 export function OverviewTab({ summary }: TabProps) {
-  const { ring, slices, memory, bottlenecks, operations, scopes } = summary;
   return (
     <>
       <StoryView summary={summary} />
-      {ring && <RingPanel ring={ring} />}
-      {slices && <SlicesPanel slices={slices} span={ring ? 8 : 12} />}
-      <TopOperations summary={summary} span={bottlenecks.length > 0 ? 8 : 12} />
-      {bottlenecks.length > 0 && <Bottlenecks list={bottlenecks} />}
-      {memory && memory.series.length > 0 && (
-        <Panel title="Memory over time" span={12}><MemoryChart series={memory.series} height={170} /></Panel>
-      )}
-      {scopes.length > 0 && <ScopeTable scopes={scopes} />}
-      {operations.length > 0 && <OperationTable operations={operations} />}
+      {rows(charts(summary), findings(summary))}
+      {summary.scopes.length > 0 && <ScopeTable scopes={summary.scopes} />}
+      {summary.operations.length > 0 && <OperationTable operations={summary.operations} />}
     </>
   );
+}
+
+type Section = (span: Width) => ComponentChildren;
+
+// What there is to see, widest first; and what to say beside it.
+function charts(summary: Summary): Section[] {
+  const { slices, memory, ranks } = summary;
+  const all: Section[] = [];
+  if (slices) all.push((span) => <SlicesPanel key="slices" slices={slices} span={span} />);
+  if (!slices && ranks.length > 0) {
+    all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span}><RankChart ranks={ranks} /></Panel>);
+  }
+  if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
+  const held = memory?.devices[0]?.series ?? (memory?.host ? [memory.host] : []);
+  if (held.length > 0) {
+    const of = memory?.devices[0]?.label ?? "";
+    all.push((span) => <Panel key="memory" title="Memory over time" note={of} span={span}><MemoryChart series={held} height={210} /></Panel>);
+  }
+  return all;
+}
+
+function findings({ ring, advice, bottlenecks }: Summary): Section[] {
+  const all: Section[] = [];
+  if (ring) all.push((span) => <RingPanel key="ring" ring={ring} span={span} />);
+  if (advice.findings.length > 0) all.push((span) => <AdvicePanel key="advice" advice={advice} span={span} />);
+  if (bottlenecks.length > 0) all.push((span) => <Bottlenecks key="bottlenecks" list={bottlenecks} span={span} />);
+  return all;
+}
+
+// One of each side by side; what has nobody beside it has the row to itself. The ring, which comes
+// first, stands left; what explains a chart stands right of it.
+function rows(wide: Section[], narrow: Section[]): ComponentChildren[] {
+  const count = Math.max(wide.length, narrow.length);
+  return Array.from({ length: count }, (_, index) => {
+    const left = wide[index];
+    const right = narrow[index];
+    if (left && right) return index === 0 ? [right(4), left(8)] : [left(8), right(4)];
+    return (left ?? right)?.(12);
+  });
 }

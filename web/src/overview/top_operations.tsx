@@ -1,5 +1,5 @@
 import { formatCount, formatDuration, formatPercent } from "../format";
-import { Bar, Panel } from "../panel";
+import { Bar, Panel, type Width } from "../panel";
 import { isGpuWork, type Part, type Summary } from "../summary";
 
 interface Row {
@@ -13,12 +13,13 @@ interface Row {
 
 const kRows = 10;
 
+export const hasTop = (summary: Summary): boolean => topRows(summary).rows.length > 0;
+
 // The operations that take the most time: on the GPU where there is any, else scopes, else host work.
-export function TopOperations({ summary, span }: { summary: Summary; span: 8 | 12 }) {
+export function TopOperations({ summary, span }: { summary: Summary; span: Width }) {
   const { title, heading, rows } = topRows(summary);
   const whole = rows.reduce((sum, row) => sum + row.total_ns, 0);
   const largest = Math.max(...rows.map((row) => row.total_ns), 1);
-  if (rows.length === 0) return null;
   return (
     <Panel title={title} span={span}>
       <div class="scroller">

@@ -1,0 +1,83 @@
+// How fast a large report opens and moves: node page.mjs REPORT.html SPANS
+//
+// Open: from the start of the navigation to the first frame of the timeline; the floor is a page of
+// the same size that does nothing. Frames: from one animation frame to the next while each of them
+// zooms or moves; the floor is the same page at rest.
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [report, spansText] = process.argv.slice(2);
+const spans = Number(spansText);
+const executablePath = process.env.FATHOM_CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+const kRounds = 5;
+
+const print = (name, value, floor, unit, limit) => {
+  const digits = unit === "s" ? 3 : 1;
+  console.log(`  limit ${limit} ${unit}`);
+  console.log(`${name}: ${value.toFixed(digits)} ${unit}, floor ${floor.toFixed(digits)} ${unit}, ratio ${(value / floor).toFixed(2)}`);
+};
+const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+const p95 = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length * 0.95)];
+
+const folder = await mkdtemp(join(tmpdir(), "fathom-bench-"));
+const { size } = await stat(report);
+const blank = join(folder, "blank.html");
+await writeFile(blank, `<!doctype html><title>blank</title><script type="text/plain">${"A".repeat(size)}</script>`);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+
+async function open(path, hash, ready) {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  await page.goto(pathToFileURL(path).href + hash);
+  for (;;) {
+    const ms = await page.evaluate(ready);
+    if (ms) return { page, seconds: ms / 1e3 };
+    await page.waitForTimeout(20);
+  }
+}
+const drawn = () => performance.getEntriesByName("timeline drawn")[0]?.startTime;
+const loaded = () => performance.getEntriesByType("navigation")[0]?.loadEventStart || undefined;
+
+// Runs in the page: frame intervals in ms while `act` happens in each.
+const intervals = (moves) => new Promise((resolve) => {
+  const canvas = document.querySelector("canvas");
+  const box = canvas.getBoundingClientRect();
+  const times = [];
+  const step = (time) => {
+    times.push(time);
+    if (times.length > 180) return resolve(times.slice(1).map((at, i) => at - times[i]));
+    const n = times.length;
+    if (moves) {
+      const zoom = { deltaY: n % 120 < 60 ? -60 : 60 };
+      const pan = { deltaX: n % 40 < 20 ? 40 : -40 };
+      canvas.dispatchEvent(new WheelEvent("wheel", { ...(n % 3 === 0 ? pan : zoom), clientX: box.left + 300 + (n * 4) % 700, clientY: box.top + 200, cancelable: true }));
+    }
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+});
+
+const opened = [];
+const floor = [];
+const moving = [];
+const resting = [];
+for (let round = 0; round < kRounds; ++round) {
+  const empty = await open(blank, "", loaded);
+  floor.push(empty.seconds);
+  await empty.page.close();
+  const { page, seconds } = await open(report, "#timeline", drawn);
+  opened.push(seconds);
+  resting.push(p95(await page.evaluate(intervals, false)));
+  moving.push(p95(await page.evaluate(intervals, true)));
+  await page.close();
+}
+await browser.close();
+await rm(folder, { recursive: true });
+
+console.log(`${spans} spans, ${(size / 1e6).toFixed(1)} MB, medians of ${kRounds} rounds`);
+print("page size", size / spans, 25 + 300e3 / spans, "bytes a span", (25 + 300e3 / spans).toFixed(1));
+print("page open", median(opened), median(floor), "s", 2);
+print("page frame p95", median(moving), median(resting), "ms", 33);

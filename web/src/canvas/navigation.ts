@@ -1,0 +1,120 @@
+import { fitted, moved, valueAt, zoomed, type Limits, type View } from "./view";
+
+// Pointer, wheel and keys, the same for timeline and flame graph:
+//   wheel         closer or farther at the pointer; sideways, or with shift: along
+//   drag          along and up or down; with shift, or on the ruler: zooms to what was marked
+//   W S, A D      closer, farther, left, right; arrows left and right too, up and down scroll
+//   0, Home       everything
+export interface Scene {
+  view: View;
+  readonly limits: Limits;
+  readonly left: number; // pixels before the line begins
+  readonly ruler: number; // pixels from the top on which a drag marks a stretch
+  marked: [number, number] | null; // what is being marked, in values
+  changed(): void; // view or mark moved
+  click(x: number, y: number): void;
+  doubleClick(x: number, y: number): void;
+  hover(x: number, y: number): void; // x < 0: the pointer left
+  press?(x: number, y: number): ((x: number, y: number) => void) | null; // takes the drag over
+}
+
+const kClickPixels = 4;
+
+export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene: Scene): () => void {
+  const stop = new AbortController();
+  const options = { signal: stop.signal };
+  const setView = (view: View) => {
+    scene.view = view;
+    scene.changed();
+  };
+  const place = (event: MouseEvent): [number, number] => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+
+  const wheel = (event: WheelEvent) => {
+    const [x] = place(event);
+    if (x < scene.left) return; // beside the line, the wheel scrolls
+    event.preventDefault();
+    const unit = event.deltaMode === 1 ? 16 : 1;
+    const length = scene.view.end - scene.view.begin;
+    const along = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      setView(moved(scene.view, (along * unit * length) / scene.view.width, scene.limits));
+    } else {
+      const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY * unit * 0.0022)));
+      setView(zoomed(scene.view, factor, valueAt(scene.view, x - scene.left), scene.limits));
+    }
+  };
+
+  const press = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    canvas.focus({ preventScroll: true, focusVisible: false } as FocusOptions);
+    const [x0, y0] = place(event);
+    const before = scene.view;
+    const scrolled = scroller.scrollTop;
+    const taken = scene.press?.(x0, y0) ?? null;
+    const marking = !taken && x0 >= scene.left && (event.shiftKey || y0 < scene.ruler);
+    let dragged = false;
+    canvas.setPointerCapture(event.pointerId);
+    const drag = new AbortController();
+    const move = (at: PointerEvent) => {
+      const [x, y] = place(at);
+      dragged ||= Math.hypot(x - x0, y - y0) >= kClickPixels;
+      if (taken) return taken(x, y);
+      if (!dragged) return;
+      if (marking) {
+        const values = [x0, x].map((pixel) => valueAt(before, Math.max(0, pixel - scene.left))).sort((a, b) => a - b);
+        scene.marked = [values[0]!, values[1]!];
+        scene.changed();
+        return;
+      }
+      const perPixel = (before.end - before.begin) / before.width;
+      scroller.scrollTop = scrolled - (y - y0);
+      setView(moved(before, (x0 - x) * perPixel, scene.limits));
+    };
+    const release = (at: PointerEvent) => {
+      drag.abort();
+      const marked = scene.marked;
+      scene.marked = null;
+      if (marking && dragged && marked) setView(fitted(scene.view, marked[0], marked[1], scene.limits));
+      else if (!dragged && !taken) scene.click(...place(at));
+    };
+    canvas.addEventListener("pointermove", move, { signal: drag.signal });
+    canvas.addEventListener("pointerup", release, { signal: drag.signal });
+    canvas.addEventListener("pointercancel", () => drag.abort(), { signal: drag.signal });
+  };
+
+  canvas.addEventListener("wheel", wheel, { ...options, passive: false });
+  canvas.addEventListener("pointerdown", press, options);
+  canvas.addEventListener("dblclick", (event) => scene.doubleClick(...place(event)), options);
+  canvas.addEventListener("pointermove", (event) => { if (event.buttons === 0) scene.hover(...place(event)); }, options);
+  canvas.addEventListener("pointerleave", () => scene.hover(-1, -1), options);
+  addEventListener("keydown", (event) => key(event, scene, scroller, setView), options);
+  return () => stop.abort();
+}
+
+function key(event: KeyboardEvent, scene: Scene, scroller: HTMLElement, setView: (view: View) => void): void {
+  const { target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLAnchorElement) return;
+  const { view, limits } = scene;
+  const step = (view.end - view.begin) * (event.shiftKey ? 0.5 : 0.15);
+  const middle = (view.begin + view.end) / 2;
+  const actions: Record<string, () => void> = {
+    w: () => setView(zoomed(view, 0.75, middle, limits)),
+    s: () => setView(zoomed(view, 1 / 0.75, middle, limits)),
+    a: () => setView(moved(view, -step, limits)),
+    d: () => setView(moved(view, step, limits)),
+    arrowleft: () => setView(moved(view, -step, limits)),
+    arrowright: () => setView(moved(view, step, limits)),
+    arrowup: () => scroller.scrollBy(0, -60),
+    arrowdown: () => scroller.scrollBy(0, 60),
+    home: () => setView(fitted(view, limits.begin, limits.end, limits)),
+    0: () => setView(fitted(view, limits.begin, limits.end, limits)),
+  };
+  const action = actions[event.key.toLowerCase()];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}

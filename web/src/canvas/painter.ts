@@ -1,0 +1,128 @@
+import { kParts, type Palette } from "./palette";
+import type { Rows } from "./rows";
+import { scaleOf, type View } from "./view";
+
+// Draws rows of rectangles: at most one a pixel column and row, however many there are. Rectangles of
+// less than a pixel become one, in the colour of the longest and as strong as they cover the pixel.
+// They are gathered by colour first, because changing it is what costs on a canvas.
+
+const kShades = [1, 0.86, 0.74, 0.5, 0.32];
+const kWideShades = 3; // so that neighbours of one colour can be told apart
+const kLabelPixels = 26;
+const kGrey = kParts.indexOf("idle");
+export const kFont = '11px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace';
+
+export interface Looks {
+  name(label: number): string;
+  part(label: number): number; // index of kParts
+  dimmed(label: number): boolean; // not among what was searched for
+}
+
+export interface Drawn {
+  rectangles: number;
+  labels: number;
+}
+
+export class Painter {
+  readonly drawn: Drawn = { rectangles: 0, labels: 0 };
+  private readonly batches: number[][] = Array.from({ length: kParts.length * kShades.length }, () => []);
+  private labels: { x: number; y: number; width: number; label: number }[] = [];
+  private letter = 0;
+
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private readonly palette: Palette,
+    private readonly looks: Looks,
+  ) {}
+
+  // One row between y and y + height, on the pixels from x.
+  row(rows: Rows, row: number, view: View, x: number, y: number, height: number, labelled = true): void {
+    const scale = scaleOf(view);
+    const to = rows.first[row + 1]!;
+    let i = rows.firstEnding(row, view.begin);
+    while (i < to && rows.start[i]! < view.end) {
+      const left = (rows.start[i]! - view.begin) * scale;
+      const width = rows.length[i]! * scale;
+      if (width >= 1) {
+        this.wide(rows.label[i]!, x, left, width, y, height, view.width, labelled);
+        ++i;
+        continue;
+      }
+      const pixel = Math.max(0, Math.floor(left));
+      let next = rows.firstStarting(view.begin + (pixel + 1) / scale, i + 1, to);
+      let shown = next - i === 1 ? i : rows.longest(i, next);
+      if (rows.length[shown]! * scale >= 1) {
+        next = shown; // it begins within this pixel and has its own rectangle
+        shown = i;
+      }
+      this.narrow(rows.label[shown]!, x + pixel, y, height, rows.covered(i, next) * scale);
+      i = next;
+    }
+  }
+
+  // Puts what was gathered on the canvas.
+  flush(): void {
+    const { context } = this;
+    this.batches.forEach((batch, index) => {
+      if (batch.length === 0) return;
+      context.fillStyle = this.palette.parts[Math.floor(index / kShades.length)]!;
+      context.globalAlpha = kShades[index % kShades.length]!;
+      for (let i = 0; i < batch.length; i += 4) {
+        context.fillRect(batch[i]!, batch[i + 1]!, batch[i + 2]!, batch[i + 3]!);
+      }
+      this.drawn.rectangles += batch.length / 4;
+      batch.length = 0;
+    });
+    context.globalAlpha = 1;
+    this.flushLabels();
+  }
+
+  private wide(
+    label: number, x: number, left: number, width: number, y: number, height: number, end: number, labelled: boolean,
+  ): void {
+    const from = Math.max(0, left);
+    const seen = Math.min(end, left + width) - from;
+    if (seen <= 0) return;
+    const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
+    const gap = width > 3 ? 0.6 : 0;
+    this.push(part, (label * 7) % kWideShades, x + from, y, Math.max(seen - gap, 0.6), height);
+    if (labelled && seen >= kLabelPixels) this.labels.push({ x: x + from, y: y + height / 2, width: seen, label });
+  }
+
+  private narrow(label: number, x: number, y: number, height: number, covered: number): void {
+    const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
+    const shade = covered > 0.75 ? 0 : covered > 0.4 ? 2 : covered > 0.15 ? 3 : 4;
+    const batch = this.batches[part * kShades.length + shade]!;
+    const last = batch.length - 4;
+    if (last >= 0 && batch[last + 1] === y && batch[last]! + batch[last + 2]! === x) {
+      batch[last + 2]! += 1;
+    } else {
+      this.push(part, shade, x, y, 1, height);
+    }
+  }
+
+  private push(part: number, shade: number, x: number, y: number, width: number, height: number): void {
+    this.batches[part * kShades.length + shade]!.push(x, y, width, height);
+  }
+
+  private flushLabels(): void {
+    const { context } = this;
+    context.font = kFont;
+    context.textBaseline = "middle";
+    context.textAlign = "left";
+    this.letter ||= context.measureText("m").width;
+    for (const { x, y, width, label } of this.labels) {
+      const isGrey = this.looks.dimmed(label) || this.looks.part(label) === kGrey;
+      context.fillStyle = isGrey ? this.palette.ink : this.palette.panel;
+      context.fillText(fit(this.looks.name(label), Math.floor((width - 7) / this.letter)), x + 3, y + 0.5);
+    }
+    this.drawn.labels += this.labels.length;
+    this.labels = [];
+  }
+}
+
+// Text cut to so many letters.
+export function fit(text: string, letters: number): string {
+  if (text.length <= letters) return text;
+  return letters <= 1 ? "" : `${text.slice(0, letters - 1)}…`;
+}

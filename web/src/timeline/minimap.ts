@@ -1,0 +1,85 @@
+import { Painter } from "../canvas/painter";
+import type { Palette } from "../canvas/palette";
+import type { Limits, View } from "../canvas/view";
+import type { Timeline } from "./decode";
+import type { Matches } from "./find";
+
+const kMostTracks = 12;
+
+// The whole run in a strip: the work of each stream and the outermost spans of each thread, where matches are, and what is seen
+// now. It is drawn once and kept, until colours or sizes change.
+export class Minimap {
+  private kept: HTMLCanvasElement | null = null;
+  private ticks: { of: Matches; at: Uint8Array } | null = null;
+  private width = 1;
+
+  constructor(private readonly timeline: Timeline) {}
+
+  forget(): void {
+    this.kept = null;
+    this.ticks = null;
+  }
+
+  valueAt(pixel: number): number {
+    return (pixel / this.width) * this.timeline.lengthNs;
+  }
+
+  draw(
+    context: CanvasRenderingContext2D, palette: Palette, left: number, height: number, view: View, limits: Limits,
+    matches: Matches | null,
+  ): void {
+    this.width = view.width;
+    this.kept ??= this.drawn(palette, height, limits);
+    context.drawImage(this.kept, left, 0, view.width, height);
+    if (matches) this.drawMatches(context, palette, left, matches);
+    const whole = limits.end - limits.begin;
+    const from = left + (view.begin / whole) * view.width;
+    const to = left + (view.end / whole) * view.width;
+    context.fillStyle = palette.background;
+    context.globalAlpha = 0.65;
+    context.fillRect(left, 0, from - left, height);
+    context.fillRect(to, 0, left + view.width - to, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = palette.ink3;
+    context.lineWidth = 1;
+    context.strokeRect(from + 0.5, 0.5, Math.max(2, to - from - 1), height - 1);
+  }
+
+  private drawn(palette: Palette, height: number, limits: Limits): HTMLCanvasElement {
+    const ratio = devicePixelRatio || 1;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.max(1, Math.round(this.width * ratio));
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext("2d")!;
+    context.scale(ratio, ratio);
+    const { timeline } = this;
+    const painter = new Painter(context, palette, {
+      name: () => "",
+      part: (label) => timeline.parts[label]!,
+      dimmed: () => false,
+    });
+    const tracks = timeline.tracks.slice(0, kMostTracks);
+    const each = Math.max(2, (height - 4) / Math.max(1, tracks.length));
+    const whole: View = { begin: limits.begin, end: limits.end, width: this.width };
+    tracks.forEach((track, index) => {
+      const rows = track.gpu ? track.rows : 1; // annotations of a stream stand above its work
+      for (let row = 0; row < rows; ++row) {
+        painter.row(timeline.rows, track.firstRow + row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
+        painter.flush();
+      }
+    });
+    return canvas;
+  }
+
+  private drawMatches(context: CanvasRenderingContext2D, palette: Palette, left: number, matches: Matches): void {
+    if (this.ticks?.of !== matches) {
+      const at = new Uint8Array(Math.ceil(this.width) + 1);
+      const { start, label } = this.timeline.rows;
+      const scale = this.width / Math.max(1, this.timeline.lengthNs);
+      for (let i = 0; i < label.length; ++i) if (matches.labels[label[i]!]) at[Math.floor(start[i]! * scale)] = 1;
+      this.ticks = { of: matches, at };
+    }
+    context.fillStyle = palette.mark;
+    this.ticks.at.forEach((is, x) => { if (is) context.fillRect(left + x, 0, 1, 4); });
+  }
+}

@@ -1,0 +1,38 @@
+import type { Palette } from "../canvas/palette";
+import { kFont } from "../canvas/painter";
+import { pixelOf, scaleOf, type View } from "../canvas/view";
+
+// The scale of time over the timeline, and its lines through it.
+
+// A round step (1, 2 or 5 times a power of ten) that leaves room for the text.
+export function tickStep(view: View): number {
+  const least = 96 / scaleOf(view);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least) ?? power * 10;
+}
+
+// A time with as many digits as the step between ticks needs: "1.2034 s", "350 µs".
+export function tickText(ns: number, step: number): string {
+  const [unit, name] = ns >= 1e9 || step >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
+  return `${(ns / unit).toFixed(Math.min(9, digits))} ${name}`;
+}
+
+export function drawTicks(
+  context: CanvasRenderingContext2D, palette: Palette, view: View, left: number, top: number, height: number, bottom: number,
+): void {
+  const step = tickStep(view);
+  context.font = kFont;
+  context.textBaseline = "middle";
+  context.fillStyle = palette.ink3;
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let at = Math.ceil(view.begin / step) * step; at <= view.end; at += step) {
+    const x = Math.round(left + pixelOf(view, at)) + 0.5;
+    context.moveTo(x, top + height - 6);
+    context.lineTo(x, bottom);
+    context.fillText(tickText(Math.max(0, at), step), x + 4, top + height / 2);
+  }
+  context.stroke();
+}

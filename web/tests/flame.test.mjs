@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { frame, overflow, start } from "./browser.mjs";
+import { hostTrace, namesTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
+
+let stage;
+let training;
+before(async () => {
+  stage = await start();
+  training = await stage.report("training", trainingTrace());
+});
+after(() => stage.close());
+
+const openFlame = (path, options = {}) => stage.open(path, { hash: "#flame", ...options });
+const row = (page, depth) => page.locator("canvas").boundingBox().then((box) => [box.x + 4, box.y + 6 + 19 * depth + 8]);
+
+test("a click zooms to a call, the path leads back", async () => {
+  const page = await openFlame(training);
+  assert.equal((await frame(page)).view[1], 20e6);
+  await page.mouse.click(...(await row(page, 3)));
+  const { view } = await frame(page);
+  assert.equal(view[1] - view[0], 6e6, "aten::mm, 3 ms in each of two steps");
+  assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "thread 1", "ProfilerStep#", "aten::mm"]);
+  assert.match(await page.locator(".crumbs").innerText(), /6\.0 ms · 30\.0 %/);
+  await page.locator(".crumbs").getByRole("button", { name: "ProfilerStep#" }).click();
+  assert.equal((await frame(page)).view[1] - (await frame(page)).view[0], 20e6);
+  await page.mouse.click(...(await row(page, 3)));
+  await page.getByRole("button", { name: "Reset" }).click();
+  assert.equal((await frame(page)).view[1], 20e6);
+  await page.finish();
+});
+
+test("by GPU time, the whole is the GPU work, under what launched it", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "GPU time" }).click();
+  assert.equal((await frame(page)).view[1], 8e6, "two steps of a copy, a matrix product and a reduction");
+  await page.mouse.move(...(await row(page, 4)));
+  assert.match(await page.getByRole("tooltip").innerText(), /ncclKernel_AllReduce[\s\S]*37\.5 % of all/);
+  await page.getByRole("button", { name: "Count" }).click();
+  assert.equal((await frame(page)).view[1], 16);
+  await page.getByRole("button", { name: "Time order" }).click();
+  assert.equal(await page.getByRole("button", { name: "Time order" }).getAttribute("aria-pressed"), "true");
+  await page.finish();
+});
+
+test("search tells the share of what it finds", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "GPU time" }).click();
+  await page.keyboard.press("/");
+  await page.keyboard.type("sgemm");
+  assert.match(await page.getByRole("status").innerText(), /^1 match · 50\.0 % of all$/);
+  await page.getByRole("searchbox").fill("cudaLaunch sgemm");
+  assert.match(await page.getByRole("status").innerText(), /^0 matches · 0\.0 %/);
+  await page.finish();
+});
+
+test("the tooltip has shares of the whole and of the caller", async () => {
+  const page = await openFlame(training);
+  await page.mouse.move(...(await row(page, 3)));
+  assert.match(await page.getByRole("tooltip").innerText(), /aten::mm[\s\S]*6\.0 ms · 30\.0 % of all · 30\.0 % of its caller[\s\S]*2 calls/);
+  await page.finish();
+});
+
+test("one event, no GPU work, hostile names and a narrow window", async () => {
+  for (const [name, trace] of [["one", oneEventTrace()], ["host", hostTrace()], ["names", namesTrace()]]) {
+    const page = await openFlame(await stage.report(name, trace), { viewport: { width: 420, height: 700 } });
+    assert.ok((await frame(page)).rectangles >= 2, name);
+    assert.equal(await overflow(page), 0);
+    await page.finish();
+  }
+  const page = await openFlame(await stage.report("empty", { traceEvents: [] }));
+  await page.getByText("nothing to draw").waitFor();
+  await page.finish();
+});
