@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kWorthNamingPct = 3;
 constexpr double kManyShortPct = 30;
+constexpr double kMuchLoadingPct = 10;
 
 void add(IdleCauses& all, const IdleCauses& one) {
   all.host_wait_ns += one.host_wait_ns;
@@ -109,6 +110,21 @@ void advise_on_launches(const std::vector<RankFindings>& ranks, HtaSummary& summ
   }
 }
 
+void advise_on_data_loading(const std::vector<RankFindings>& ranks, HtaSummary& summary) {
+  std::int64_t loading = 0;
+  std::int64_t wall = 0;
+  for (const RankFindings& rank : ranks) {
+    loading += rank.critical_path.bound_by[static_cast<std::size_t>(Bound::data_loading)];
+    wall += rank.critical_path.total_ns();
+  }
+  const double share = percent_of(loading, wall);
+  if (share < kMuchLoadingPct) return;
+  summary.recommendations.push_back(
+      fmt::format("{} of the wall time waits for data to be loaded: load it in worker processes "
+                  "(num_workers) with pinned memory, ahead of the step.",
+                  base::format_percent(share)));
+}
+
 }  // namespace
 
 double percent_of(std::int64_t part, std::int64_t whole) {
@@ -133,6 +149,7 @@ HtaSummary summarize(const std::vector<RankFindings>& ranks) {
   if (summary.temporal) {
     find_bottlenecks(summary);
     advise_on_launches(ranks, summary);
+    advise_on_data_loading(ranks, summary);
   }
   return summary;
 }
