@@ -22,6 +22,11 @@ std::string story(const RunReport& report, const trace::Trace& trace) {
     return fmt::format("  A summary of {}, without a timeline.\n",
                        base::format_plural(trace.operations.size(), "operation", "operations"));
   }
+  if (!activity.gpu_window_ns && trace.memory.size() > trace.spans.size()) {
+    return fmt::format(
+        "  A record of memory, {}: fathom memory tells how much, when and whose.\n",
+        base::format_plural(trace.memory.size(), "allocation or free", "allocations and frees"));
+  }
   if (trace.spans.size() == 0) return "  No spans in this file.\n";
   if (!activity.gpu_window_ns) {
     return fmt::format("  No GPU work here: {} on {}.\n",

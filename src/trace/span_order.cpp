@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "trace/order.h"
 #include "trace/parallel.h"
+#include "trace/span_in_order.h"
 
 namespace fathom::trace {
 namespace {
@@ -106,29 +107,6 @@ void set_parents(Spans& spans, const Track& track) {
   }
 }
 
-void make_room(Spans& spans, std::size_t rows, unsigned threads) {
-  in_parallel(threads, 8, [&](std::size_t column) {
-    switch (column) {
-      case 0:
-        return make_room(spans.start_ns, rows);
-      case 1:
-        return make_room(spans.duration_ns, rows);
-      case 2:
-        return make_room(spans.correlation, rows);
-      case 3:
-        return make_room(spans.source, rows);
-      case 4:
-        return make_room(spans.name, rows);
-      case 5:
-        return make_room(spans.track, rows);
-      case 6:
-        return make_room(spans.parent, rows);
-      default:
-        return make_room(spans.kind, rows);
-    }
-  });
-}
-
 void fill(Spans& spans, const std::vector<Source>& sources, std::span<const Key> keys,
           std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; ++i) {
@@ -165,13 +143,8 @@ void place_items(std::vector<Item>& placed, std::vector<Item> Rows::*items, cons
             [](const Item& a, const Item& b) { return a.span < b.span; });
 }
 
-}  // namespace
-
-void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned threads) {
-  std::size_t rows = 0;
-  for (const Source& source : sources) rows += source.rows->spans.size();
-  if (rows >= kNoSpan) throw base::Error("trace", "more than 4 billion spans");
-
+void place_sorted(Trace& trace, const std::vector<Source>& sources, std::size_t rows,
+                  unsigned threads) {
   std::vector<Key> keys = keys_by_track(trace, sources, rows, threads);
   in_parallel(threads, trace.tracks.size(), [&](std::size_t id) {
     const Track& track = trace.tracks[id];
@@ -185,6 +158,39 @@ void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned thre
   });
   place_items(trace.bytes, &Rows::bytes, trace, sources, keys);
   place_items(trace.scopes, &Rows::scopes, trace, sources, keys);
+}
+
+}  // namespace
+
+void make_room(Spans& spans, std::size_t rows, unsigned threads) {
+  in_parallel(threads, 8, [&](std::size_t column) {
+    switch (column) {
+      case 0:
+        return make_room(spans.start_ns, rows);
+      case 1:
+        return make_room(spans.duration_ns, rows);
+      case 2:
+        return make_room(spans.correlation, rows);
+      case 3:
+        return make_room(spans.source, rows);
+      case 4:
+        return make_room(spans.name, rows);
+      case 5:
+        return make_room(spans.track, rows);
+      case 6:
+        return make_room(spans.parent, rows);
+      default:
+        return make_room(spans.kind, rows);
+    }
+  });
+}
+
+void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned threads) {
+  std::size_t rows = 0;
+  for (const Source& source : sources) rows += source.rows->spans.size();
+  if (rows >= kNoSpan) throw base::Error("trace", "more than 4 billion spans");
+
+  if (!place_in_order(trace, sources, rows, threads)) place_sorted(trace, sources, rows, threads);
   in_parallel(threads, trace.tracks.size(),
               [&](std::size_t id) { set_parents(trace.spans, trace.tracks[id]); });
 }

@@ -19,6 +19,9 @@ struct Source {
   const Renumbering* to = nullptr;
 };
 
+// Makes the columns `rows` long.
+void make_room(Spans& spans, std::size_t rows, unsigned threads);
+
 // Puts all spans of `sources` into the trace: columns sorted, tracks knowing their spans, parents
 // and bytes set. trace.tracks is complete by then.
 void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned threads);

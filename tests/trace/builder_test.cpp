@@ -81,6 +81,57 @@ TEST(Assemble, SortsSpansAndFindsParentsWhateverTheParts) {
   }
 }
 
+// Three threads' spans in the order they began, more than are placed in one go; every seventh has
+// bytes, and numbers of scopes come at the spans' ends.
+TracePart rows_in_order() {
+  std::mt19937 random(3);
+  TracePart part;
+  for (SpanId i = 0; i < 300'000; ++i) {
+    SpanRow row;
+    row.start_ns = i / 2;
+    row.duration_ns = 1'000'000 - i;
+    row.source = i;
+    row.track = part.track(TrackKind::thread, 1, random() % 3);
+    if (i % 7 == 0) part.bytes.push_back({i, i});
+    part.spans.push_back(row);
+  }
+  for (SpanId i = 299'997; i > 0; i -= 3) part.scopes.push_back({i, i});
+  return part;
+}
+
+TEST(Assemble, RowsInOrderArePlacedAsSortedOnesAre) {
+  std::vector<TracePart> in_order(1);
+  in_order[0] = rows_in_order();
+  std::vector<TracePart> mixed(1);
+  mixed[0] = rows_in_order();
+  TracePart& part = mixed[0];
+  std::swap(part.spans.front(), part.spans.back());
+  const auto last = static_cast<SpanId>(part.spans.size() - 1);
+  const auto follow = [&](auto& items) {
+    for (auto& item : items) item.span = item.span == 0 ? last : item.span == last ? 0 : item.span;
+  };
+  follow(part.bytes);
+  follow(part.scopes);
+
+  const Trace a = assemble(std::move(in_order), {}, 2);
+  const Trace b = assemble(std::move(mixed), {}, 2);
+  EXPECT_EQ(a.spans.start_ns, b.spans.start_ns);
+  EXPECT_EQ(a.spans.source, b.spans.source);
+  EXPECT_EQ(a.spans.track, b.spans.track);
+  EXPECT_EQ(a.spans.parent, b.spans.parent);
+  ASSERT_EQ(a.bytes.size(), b.bytes.size());
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) {
+    ASSERT_EQ(a.bytes[i].span, b.bytes[i].span);
+    ASSERT_EQ(a.spans.source[a.bytes[i].span], static_cast<std::uint64_t>(a.bytes[i].bytes));
+  }
+  ASSERT_EQ(a.scopes.size(), 99'999U);
+  ASSERT_EQ(b.scopes.size(), 99'999U);
+  for (std::size_t i = 0; i < a.scopes.size(); ++i) {
+    ASSERT_EQ(a.scopes[i].span, b.scopes[i].span);
+    ASSERT_EQ(a.spans.source[a.scopes[i].span], a.scopes[i].scope);
+  }
+}
+
 TEST(Assemble, JoinsTracksAndNames) {
   std::vector<TracePart> parts(2);
   for (TracePart& part : parts) {

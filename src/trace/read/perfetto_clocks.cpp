@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxClocksASnapshot = 16;
 constexpr int kMaxHops = 2;
-constexpr std::uint32_t kLastSequenceClock = 127;
 
 ClockReading read_clock(std::string_view message) {
   ClockReading reading;
@@ -43,11 +42,6 @@ bool is_builtin(ClockKey clock) {
 }
 
 }  // namespace
-
-ClockKey clock_key(std::uint32_t clock, std::uint32_t sequence) {
-  const bool local = clock >= pf::kFirstSequenceClock && clock <= kLastSequenceClock;
-  return local ? std::uint64_t{sequence} << 32 | clock : clock;
-}
 
 Clocks::Clocks() : target_(pf::kBoottime) {}
 

@@ -7,12 +7,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/perfetto.h"
+
 namespace fathom::trace {
 
 // A clock of the trace: a builtin one is the same everywhere, 64–127 belong to one sequence each.
 using ClockKey = std::uint64_t;
 
-ClockKey clock_key(std::uint32_t clock, std::uint32_t sequence);
+inline ClockKey clock_key(std::uint32_t clock, std::uint32_t sequence) {
+  constexpr std::uint32_t kLastSequenceClock = 127;
+  const bool local = clock >= base::perfetto::kFirstSequenceClock && clock <= kLastSequenceClock;
+  return local ? std::uint64_t{sequence} << 32 | clock : clock;
+}
 
 // A clock as one snapshot shows it, in nanoseconds.
 struct ClockReading {

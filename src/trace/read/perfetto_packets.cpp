@@ -13,7 +13,6 @@ namespace fathom::trace {
 namespace pf = base::perfetto;
 namespace {
 
-constexpr char kPacketTag = pf::trace::kPacket << 3 | 2;
 constexpr std::size_t kMaxLengthBytes = 5;
 // What must follow to believe that damage has ended: so many packets, none longer than this (a
 // bound on what is looked at again and again in a file made to be slow), that say when or whose
@@ -116,7 +115,7 @@ RareFields read_rare_fields(std::string_view packet) {
 }
 
 std::optional<std::string_view> PacketWalk::packet_at(std::size_t at) const {
-  if (at >= trace_.size() || trace_[at] != kPacketTag) return std::nullopt;
+  if (at >= trace_.size() || trace_[at] != kTag) return std::nullopt;
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < kMaxLengthBytes && at + 1 + i < trace_.size(); ++i) {
     const auto byte = static_cast<unsigned char>(trace_[at + 1 + i]);
@@ -130,8 +129,8 @@ std::optional<std::string_view> PacketWalk::packet_at(std::size_t at) const {
 }
 
 bool PacketWalk::find_next_packet() {
-  for (std::size_t at = trace_.find(kPacketTag, at_ + 1); at != std::string_view::npos;
-       at = trace_.find(kPacketTag, at + 1)) {
+  for (std::size_t at = trace_.find(kTag, at_ + 1); at != std::string_view::npos;
+       at = trace_.find(kTag, at + 1)) {
     std::size_t next = at;
     bool follows = true;
     for (int i = 0; i < kPacketsInARow && follows; ++i) {
@@ -144,21 +143,6 @@ bool PacketWalk::find_next_packet() {
     return true;
   }
   return false;
-}
-
-bool PacketWalk::next() {
-  if (at_ >= trace_.size()) return false;
-  // Nearly all packets are shorter than 128 bytes.
-  if (trace_.size() - at_ >= 2 && trace_[at_] == kPacketTag) {
-    const auto length = static_cast<unsigned char>(trace_[at_ + 1]);
-    if (length < 0x80 && length <= trace_.size() - at_ - 2) {
-      byte_ = at_;
-      packet_ = {trace_.data() + at_ + 2, length};
-      at_ += 2 + std::size_t{length};
-      return true;
-    }
-  }
-  return next_long();
 }
 
 bool PacketWalk::next_long() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/perfetto.h"
 #include "trace/warnings.h"
 
 namespace fathom::trace {
@@ -62,11 +63,25 @@ class PacketWalk {
   PacketWalk(std::string_view trace, Warnings& warnings, std::uint64_t warn_at = 0)
       : trace_(trace), warnings_(warnings), warn_at_(warn_at) {}
 
-  bool next();
+  bool next() {
+    // Nearly all packets are shorter than 128 bytes.
+    if (trace_.size() - at_ >= 2 && trace_[at_] == kTag) {
+      const auto length = static_cast<unsigned char>(trace_[at_ + 1]);
+      if (length < 0x80 && length <= trace_.size() - at_ - 2) {
+        byte_ = at_;
+        packet_ = {trace_.data() + at_ + 2, length};
+        at_ += 2 + std::size_t{length};
+        return true;
+      }
+    }
+    return at_ < trace_.size() && next_long();
+  }
   std::string_view packet() const { return packet_; }
   std::uint64_t byte() const { return byte_; }
 
  private:
+  static constexpr char kTag = base::perfetto::trace::kPacket << 3 | 2;
+
   // Length of the packet's frame at `at` and where its content begins; nothing if there is none.
   std::optional<std::string_view> packet_at(std::size_t at) const;
   bool find_next_packet();

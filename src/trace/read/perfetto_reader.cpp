@@ -14,29 +14,9 @@ namespace fathom::trace {
 namespace pf = base::perfetto;
 namespace {
 
-constexpr std::size_t kSmallestSpanBytes = 24;
 constexpr unsigned kMaxThreads = 8;
 
 }  // namespace
-
-void PerfettoReader::read(std::string_view bytes) {
-  // Room for as many spans as there can be in packets as small as ours; what is not used costs
-  // nothing, and growing would cost a copy of everything.
-  part_.spans.reserve(bytes.size() / kSmallestSpanBytes);
-  prefer_large_pages(part_.spans.data(), part_.spans.capacity() * sizeof(SpanRow));
-  for (PacketWalk walk(bytes, part_.warnings); walk.next();) {
-    read_one(walk.packet(), packet_place(walk.byte()));
-  }
-}
-
-Sequence& PerfettoReader::sequence(std::uint32_t id) {
-  Sequence*& recent = recent_[id % recent_.size()];
-  if (recent == nullptr || recent->id != id) {
-    recent = &sequences_[id];
-    recent->id = id;
-  }
-  return *recent;
-}
 
 // Whether the packet can be understood: what it refers to was seen, and nothing was lost since.
 bool PerfettoReader::follow_state(const PacketFields& packet, PacketPlace place) {

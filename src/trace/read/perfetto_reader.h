@@ -9,7 +9,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/perfetto.h"
 #include "trace/builder.h"
+#include "trace/read/chrome_number.h"
 #include "trace/read/perfetto_clocks.h"
 #include "trace/read/perfetto_event.h"
 #include "trace/read/perfetto_flows.h"
@@ -40,6 +42,7 @@ class PerfettoReader {
   Trace finish(std::string_view bytes, std::shared_ptr<const void> owner);
 
  private:
+  bool read_small(std::string_view packet, PacketPlace place);
   void read_one(std::string_view packet, PacketPlace place);
   bool follow_state(const PacketFields& packet, PacketPlace place);
   void read_rare(const PacketFields& packet, PacketPlace place);
@@ -49,6 +52,9 @@ class PerfettoReader {
   void read_clock_snapshot(std::string_view message);
   void read_thread(std::string_view message);
   bool find_time(const PacketFields& packet, const EventFields& event, std::int64_t& time_ns);
+  bool convert_time(std::uint32_t clock, std::uint64_t time, bool has_timestamp,
+                    std::int64_t& time_ns);
+  bool to_trace_time(std::uint32_t clock, std::uint64_t time, std::int64_t& time_ns);
   void read_track_event(const PacketFields& packet, PacketPlace place);
   void read_legacy_event(const EventFields& event, std::string_view message, SpanRow row);
   // What annotations say of a slice that begins.
@@ -78,5 +84,40 @@ class PerfettoReader {
   std::int64_t end_ns_ = INT64_MIN;
   bool is_inside_packed_ = false;
 };
+
+// Called for every event of a file, and small: here, so that they become part of their callers.
+
+inline Sequence& PerfettoReader::sequence(std::uint32_t id) {
+  Sequence*& recent = recent_[id % recent_.size()];
+  if (recent == nullptr || recent->id != id) {
+    recent = &sequences_[id];
+    recent->id = id;
+  }
+  return *recent;
+}
+
+inline bool PerfettoReader::convert_time(std::uint32_t clock, std::uint64_t time,
+                                         bool has_timestamp, std::int64_t& time_ns) {
+  if (clock == 0) clock = base::perfetto::kBoottime;
+  Sequence::Clock* own = sequence_->clocks.empty() ? nullptr : sequence_->clock(clock);
+  // A clock that counts in steps may leave out a step of 0.
+  if (!has_timestamp && (own == nullptr || !own->incremental)) return false;
+  if (own != nullptr) {
+    time *= own->unit_ns;
+    if (own->incremental) time = own->last_ns += time;
+  }
+  return to_trace_time(clock, time, time_ns);
+}
+
+inline bool PerfettoReader::to_trace_time(std::uint32_t clock, std::uint64_t time,
+                                          std::int64_t& time_ns) {
+  if (clock != sequence_->last_clock) {
+    sequence_->last_clock = clock;
+    sequence_->last_conversion = {};
+  }
+  time_ns = static_cast<std::int64_t>(
+      clocks_.to_trace_time(clock_key(clock, sequence_->id), time, sequence_->last_conversion));
+  return time_ns > -kMaxTime && time_ns < kMaxTime;
+}
 
 }  // namespace fathom::trace

@@ -12,33 +12,17 @@ namespace fathom::trace {
 namespace pf = base::perfetto;
 bool PerfettoReader::find_time(const PacketFields& packet, const EventFields& event,
                                std::int64_t& time_ns) {
-  std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence_->default_clock;
-  std::uint64_t time = packet.timestamp;
-  if (event.delta_us || event.absolute_us) {
-    const auto us = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-    if (event.delta_us) {
-      sequence_->reference_us =
-          static_cast<std::int64_t>(us(sequence_->reference_us) + us(*event.delta_us));
-    }
-    time = us(event.absolute_us.value_or(sequence_->reference_us)) * 1000;
-    clock = pf::kMonotonic;
-  } else {
-    if (clock == 0) clock = pf::kBoottime;
-    Sequence::Clock* own = sequence_->clocks.empty() ? nullptr : sequence_->clock(clock);
-    // A clock that counts in steps may leave out a step of 0.
-    if (!packet.has_timestamp && (own == nullptr || !own->incremental)) return false;
-    if (own != nullptr) {
-      time *= own->unit_ns;
-      if (own->incremental) time = own->last_ns += time;
-    }
+  if (!event.delta_us && !event.absolute_us) {
+    return convert_time(packet.clock != 0 ? packet.clock : sequence_->default_clock,
+                        packet.timestamp, packet.has_timestamp, time_ns);
   }
-  if (clock != sequence_->last_clock) {
-    sequence_->last_clock = clock;
-    sequence_->last_conversion = {};
+  const auto us = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  if (event.delta_us) {
+    sequence_->reference_us =
+        static_cast<std::int64_t>(us(sequence_->reference_us) + us(*event.delta_us));
   }
-  time_ns = static_cast<std::int64_t>(
-      clocks_.to_trace_time(clock_key(clock, sequence_->id), time, sequence_->last_conversion));
-  return time_ns > -kMaxTime && time_ns < kMaxTime;
+  return to_trace_time(pf::kMonotonic,
+                       us(event.absolute_us.value_or(sequence_->reference_us)) * 1000, time_ns);
 }
 
 void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace place) {

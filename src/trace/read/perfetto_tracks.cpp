@@ -173,48 +173,6 @@ const TrackDescriptor* PerfettoTracks::descriptor(SlotId slot) const {
   return at == kNone ? nullptr : &descriptors_[at];
 }
 
-void PerfettoTracks::watch_order(Slot& slot, std::int64_t time_ns) {
-  if (time_ns < slot.last_ns) found_unordered_.insert(slot.uuid);
-  slot.last_ns = time_ns;
-}
-
-void PerfettoTracks::begin(SpanRow row) {
-  row.duration_ns = kStillOpen;
-  const auto at = static_cast<std::uint32_t>(part_.spans.size());
-  part_.spans.push_back(row);
-  Slot& slot = slots_[row.track];
-  slot.is_used = true;
-  if (slot.is_unordered) {
-    edges_[row.track].push_back({row.start_ns, at, row.source});
-    return;
-  }
-  watch_order(slot, row.start_ns);
-  slot.open.push_back(at);
-}
-
-SpanRow* PerfettoTracks::end(SlotId id, std::int64_t time_ns, std::uint64_t source) {
-  Slot& slot = slots_[id];
-  if (slot.is_unordered) {
-    edges_[id].push_back({time_ns, kNone, source});
-    return nullptr;
-  }
-  watch_order(slot, time_ns);
-  if (slot.open.empty()) {
-    part_.warnings.add(WarningKind::unmatched_end, byte_of(source));
-    return nullptr;
-  }
-  SpanRow& row = part_.spans[slot.open.back()];
-  slot.open.pop_back();
-  close(row, time_ns);
-  return &row;
-}
-
-void PerfettoTracks::close(SpanRow& row, std::int64_t end_ns) {
-  const bool backwards = end_ns < row.start_ns;
-  if (backwards) part_.warnings.add(WarningKind::negative_duration, byte_of(row.source));
-  row.duration_ns = backwards ? 0 : end_ns - row.start_ns;
-}
-
 void PerfettoTracks::match_by_time(SlotId id, std::vector<Edge>& edges) {
   std::stable_sort(edges.begin(), edges.end(),
                    [](const Edge& a, const Edge& b) { return a.time_ns < b.time_ns; });
@@ -309,12 +267,6 @@ TrackId PerfettoTracks::resolve_counter(SlotId slot) {
 
 void PerfettoTracks::finish(std::int64_t end_ns) {
   for (auto& [slot, edges] : edges_) match_by_time(slot, edges);
-  for (SpanRow& row : part_.spans) {
-    if (row.duration_ns != kStillOpen) continue;
-    row.duration_ns = std::max<std::int64_t>(end_ns - row.start_ns, 0);
-    row.kind = SpanKind::unfinished;
-    part_.warnings.add(WarningKind::unmatched_begin, byte_of(row.source));
-  }
   gather_processes();
   std::vector<TrackId> tracks(slots_.size(), 0);
   for (SlotId slot = 0; slot < slots_.size(); ++slot) {
@@ -322,7 +274,13 @@ void PerfettoTracks::finish(std::int64_t end_ns) {
     const bool is_thread = known != nullptr && (known->ours || known->tid) && !known->is_counter;
     if (slots_[slot].is_used || is_thread) tracks[slot] = resolve(slot);
   }
-  for (SpanRow& row : part_.spans) row.track = tracks[row.track];
+  for (SpanRow& row : part_.spans) {
+    row.track = tracks[row.track];
+    if (row.duration_ns != kStillOpen) continue;
+    row.duration_ns = std::max<std::int64_t>(end_ns - row.start_ns, 0);
+    row.kind = SpanKind::unfinished;
+    part_.warnings.add(WarningKind::unmatched_begin, byte_of(row.source));
+  }
   for (Instant& instant : part_.instants) instant.track = tracks[instant.track];
   for (MemoryEvent& event : part_.memory) event.track = tracks[event.track];
   for (FlowPoint& point : part_.flows) point.track = tracks[point.track];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/builder.h"
+#include "trace/read/perfetto_packets.h"
 
 namespace fathom::trace {
 
@@ -105,5 +106,49 @@ class PerfettoTracks {
 };
 
 inline constexpr std::int64_t kStillOpen = -1;
+
+// Called for every slice of a file, and small: here, so that they become part of their callers.
+
+inline void PerfettoTracks::watch_order(Slot& slot, std::int64_t time_ns) {
+  if (time_ns < slot.last_ns) found_unordered_.insert(slot.uuid);
+  slot.last_ns = time_ns;
+}
+
+inline void PerfettoTracks::close(SpanRow& row, std::int64_t end_ns) {
+  const bool backwards = end_ns < row.start_ns;
+  if (backwards) part_.warnings.add(WarningKind::negative_duration, byte_of(row.source));
+  row.duration_ns = backwards ? 0 : end_ns - row.start_ns;
+}
+
+inline void PerfettoTracks::begin(SpanRow row) {
+  row.duration_ns = kStillOpen;
+  const auto at = static_cast<std::uint32_t>(part_.spans.size());
+  part_.spans.push_back(row);
+  Slot& slot = slots_[row.track];
+  slot.is_used = true;
+  if (slot.is_unordered) {
+    edges_[row.track].push_back({row.start_ns, at, row.source});
+    return;
+  }
+  watch_order(slot, row.start_ns);
+  slot.open.push_back(at);
+}
+
+inline SpanRow* PerfettoTracks::end(SlotId id, std::int64_t time_ns, std::uint64_t source) {
+  Slot& slot = slots_[id];
+  if (slot.is_unordered) {
+    edges_[id].push_back({time_ns, kNone, source});
+    return nullptr;
+  }
+  watch_order(slot, time_ns);
+  if (slot.open.empty()) {
+    part_.warnings.add(WarningKind::unmatched_end, byte_of(source));
+    return nullptr;
+  }
+  SpanRow& row = part_.spans[slot.open.back()];
+  slot.open.pop_back();
+  close(row, time_ns);
+  return &row;
+}
 
 }  // namespace fathom::trace
