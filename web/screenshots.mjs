@@ -30,6 +30,7 @@ for (const { name, page: path, scheme, height } of kPictures) {
   const page = await context.newPage();
   await page.goto(`${pathToFileURL(resolve(path)).href}#${name.split("-")[0]}`);
   await page.locator("#view > *").first().waitFor();
+  if (name === "kernels") await page.locator("tbody tr").nth(1).click();
   await page.waitForTimeout(800);
   await page.screenshot({ path: join(folder, `page-${name}.png`) });
   await context.close();

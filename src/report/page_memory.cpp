@@ -34,7 +34,8 @@ constexpr std::size_t kMostPoints = 2000;
 std::vector<Point> thinned(const std::vector<Point>& points) {
   if (points.size() <= kMostPoints) return points;
   std::vector<Point> kept;
-  kept.reserve(kMostPoints + 1);
+  kept.reserve(kMostPoints + 2);
+  kept.push_back(points.front());
   const auto at = [&](std::size_t slot) {
     return points.begin() + static_cast<std::ptrdiff_t>(slot * points.size() / kMostPoints);
   };

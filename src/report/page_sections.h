@@ -27,7 +27,7 @@ void write_operations(base::JsonWriter& json, const HtaReport& hta);
 // advice: what keeps the GPUs from computing, and what to try
 void write_advice(base::JsonWriter& json, const HtaReport& hta);
 
-// ranks: one row a GPU of a rank, where there are several
+// ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom
 void write_ranks(base::JsonWriter& json, const HtaReport& hta);
 
 // memory: over time, and whose; null where the trace has nothing about it

@@ -43,21 +43,6 @@ std::string cause_text(const RankRow& row) {
   return compute > host ? ", because it computes longer" : ", because its host launches late";
 }
 
-std::string story(const RankReport& report) {
-  if (report.collectives.empty()) {
-    return "  The ranks share no collective that tells how their clocks stand to each other.\n";
-  }
-  if (report.stragglers.empty()) return "  No rank comes late to the collectives they share.\n";
-  const std::uint32_t worst = report.stragglers.front();
-  const RankRow& row = report.rows[worst];
-  std::string name = rank_name(report, worst);
-  name[0] = name[0] == 'r' ? 'R' : name[0];
-  return fmt::format("  {} comes last to {} of {}, {} later than the next in all{}.\n", name,
-                     format_count(row.times_last),
-                     base::format_plural(row.shared, "shared collective", "shared collectives"),
-                     duration(row.late_ns), cause_text(row));
-}
-
 std::string ranks_table(const RankReport& report, std::size_t width) {
   const bool has_steps = std::any_of(report.rows.begin(), report.rows.end(),
                                      [](const RankRow& row) { return row.mean_step_ns; });
@@ -115,10 +100,25 @@ std::string closing(const RankReport& report) {
 
 }  // namespace
 
+std::string ranks_story(const RankReport& report) {
+  if (report.collectives.empty()) {
+    return "The ranks share no collective that tells how their clocks stand to each other.";
+  }
+  if (report.stragglers.empty()) return "No rank comes late to the collectives they share.";
+  const std::uint32_t worst = report.stragglers.front();
+  const RankRow& row = report.rows[worst];
+  std::string name = rank_name(report, worst);
+  name[0] = name[0] == 'r' ? 'R' : name[0];
+  return fmt::format("{} comes last to {} of {}, {} later than the next in all{}.", name,
+                     format_count(row.times_last),
+                     base::format_plural(row.shared, "shared collective", "shared collectives"),
+                     duration(row.late_ns), cause_text(row));
+}
+
 std::string to_text(const RankReport& report, std::size_t top, std::size_t width) {
   if (report.rows.size() < 2) return {};
-  return "\n" + story(report) + ranks_table(report, width) + operations_table(report, top, width) +
-         closing(report);
+  return "\n  " + ranks_story(report) + "\n" + ranks_table(report, width) +
+         operations_table(report, top, width) + closing(report);
 }
 
 }  // namespace fathom::report

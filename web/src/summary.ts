@@ -17,6 +17,7 @@ export interface Summary {
   advice: Advice;
   memory: Memory | null;
   ranks: Rank[];
+  skew: Skew | null;
   warnings: string[];
 }
 
@@ -148,6 +149,29 @@ export interface Rank {
   idle_pct: number | null;
   host_wait_pct: number | null;
   overlap_pct: number | null; // of communication, hidden behind compute
+  // Where the ranks were compared: in collectives, how long it waited for the last to come, how often it
+  // was the last, and how much later than the next in all.
+  waited_ns?: number;
+  times_last?: number;
+  late_ns?: number;
+  mean_step_ns?: number | null;
+}
+
+// Who waits for whom in the collectives that ranks share.
+export interface Skew {
+  story: string;
+  imbalance_pct: number | null; // how much longer the slowest rank computes than the mean
+  collectives: Collective[];
+}
+
+// All collectives of one operation and process group. Spread is from the first to the last arrival.
+export interface Collective {
+  name: string;
+  group: string;
+  count: number;
+  spread_ns: number;
+  worst_ns: number;
+  exchange_ns: number;
 }
 
 // What keeps the GPUs from computing, and what to try.

@@ -31,7 +31,7 @@ interface Props<Row> {
 const kRowHeight = 33;
 const kRowsOnPaper = 40;
 const kNameWidth = 220; // at least; a narrower window scrolls the table
-const kPaperScale = 0.62; // of widths, for the letters there are that much smaller
+const kPaperScale = 0.7; // of widths, for the letters there are that much smaller
 
 // A table that sorts and searches. It draws only the rows in view, so fifty thousand are as quick as
 // fifty; on paper the first forty.

@@ -32,6 +32,15 @@ export async function start() {
       return output;
     },
 
+    // The page of a job: one trace a rank.
+    async ranksReport(name, traces) {
+      const output = join(folder, `${name}.html`);
+      const inputs = traces.map((_, rank) => join(folder, `${name}_${rank}.json`));
+      await Promise.all(traces.map((trace, rank) => writeFile(inputs[rank], JSON.stringify(trace))));
+      await promisify(execFile)(program, ["hta", ...inputs, "-o", output]);
+      return output;
+    },
+
     emptyPage() {
       assert.ok(builtPage, "FATHOM_PAGE names the built page");
       return builtPage;

@@ -23,7 +23,7 @@ export function KernelsTab({ summary }: TabProps) {
         <div class="choosable">
           <DataTable
             label="kernels" rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
-            height={Math.max(360, innerHeight - 320)} chosen={chosen} choose={choose}
+            height={Math.max(300, innerHeight - (chosen ? 590 : 260))} chosen={chosen} choose={choose}
           />
         </div>
       </Panel>
@@ -39,7 +39,7 @@ function columnsOf(kernels: Operation[]): Column<Operation>[] {
     ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
   return [
     { label: "kernel", value: (row) => row.name, text: (row) => row.name || "(no name)" },
-    { label: "type", left: true, value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: 134 },
+    { label: "type", left: true, value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: 146 },
     { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
     time("sum", (row) => row.total_ns),
     time("mean", (row) => row.mean_ns),

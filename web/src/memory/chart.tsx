@@ -3,7 +3,11 @@ import { bytesTick, durationTick, formatBytes, formatDuration } from "../format"
 import type { MemorySeries } from "../summary";
 import { colour, type Token } from "../theme";
 
-const kTokens: Token[] = ["gpu", "comm", "cpu", "transfer", "overhead"];
+// Blue is of the GPU and green of the host, as everywhere; what is only reserved is grey.
+function tokenOf(series: MemorySeries): Token {
+  if (series.label.startsWith("reserved")) return "ink-3";
+  return series.label.includes("host") ? "cpu" : "gpu";
+}
 
 const peakOf = (series: MemorySeries): number => series.bytes.reduce((most, bytes) => Math.max(most, bytes), 0);
 
@@ -21,7 +25,7 @@ export function MemoryChart({ series, height }: { series: MemorySeries[]; height
           type: "line",
           data: {
             datasets: series.map((line, index) => {
-              const lineColour = colour(kTokens[index % kTokens.length]!);
+              const lineColour = colour(tokenOf(line));
               return {
                 label: line.label,
                 data: line.times_ns.map((x, at) => ({ x, y: line.bytes[at] ?? 0 })),
@@ -55,9 +59,9 @@ export function MemoryChart({ series, height }: { series: MemorySeries[]; height
         })}
       />
       <div class="legend">
-        {series.map((line, index) => (
+        {series.map((line) => (
           <span key={line.label}>
-            <i class={`fill ${kTokens[index % kTokens.length]}`} />
+            <i style={{ background: `var(--${tokenOf(line)})` }} />
             {line.label} · at most {formatBytes(peakOf(line))}
           </span>
         ))}

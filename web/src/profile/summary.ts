@@ -38,6 +38,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     advice: { findings: [], recommendations: [] },
     memory: memoryOf(profile.entries),
     ranks: [],
+    skew: null,
     warnings: dropped > 0 ? [`${formatPlural(dropped, "entry was", "entries were")} dropped; the figures of the scopes hold for all.`] : [],
   };
 }
