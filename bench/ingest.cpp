@@ -4,49 +4,33 @@
 
 #include <fmt/format.h>
 #include <isa-l/igzip_lib.h>
-#include <simdjson.h>
 #include <sys/resource.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "floor.h"
 #include "ingest_data.h"
 #include "trace/read.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using fathom::bench::print_line;
+using fathom::bench::seconds_of;
 using fathom::bench::TraceFile;
 
 constexpr int kRounds = 7;
 
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// One event after the other, looking into none. The parser and its memory are used again.
-std::size_t visit(simdjson::ondemand::parser& parser, const simdjson::padded_string& text) {
-  simdjson::ondemand::document document = parser.iterate(text);
-  std::size_t events = 0;
-  for (auto event : document["traceEvents"].get_array()) {
-    if (event.error() != simdjson::SUCCESS) std::abort();
-    ++events;
-  }
-  return events;
-}
-
-void inflate(const std::string& packed, simdjson::padded_string& text) {
+void inflate(const std::string& packed, std::span<char> text) {
   inflate_state state;
   isal_inflate_init(&state);
   state.crc_flag = ISAL_GZIP;
@@ -97,12 +81,6 @@ Run best(const Run& a, const Run& b) {
   return {std::min(a.seconds, b.seconds), std::max(a.rss_mb, b.rss_mb), b.spans};
 }
 
-void print_line(const std::string& name, double value, double floor, const char* unit) {
-  const int digits = floor < 10 ? 3 : 0;
-  fmt::print("{}: {:.{}f} {}, floor {:.{}f} {}, ratio {:.2f}\n", name, value, digits, unit, floor,
-             digits, unit, value / floor);
-}
-
 struct Figures {
   Run plain, gz;
   double visit_seconds = 1e9;
@@ -111,18 +89,15 @@ struct Figures {
 };
 
 Figures measure(const TraceFile& file) {
-  simdjson::padded_string text;
-  if (simdjson::padded_string::load(file.plain).get(text) != simdjson::SUCCESS) std::abort();
+  fathom::bench::VisitFloor floor(file.plain);
   const std::string packed = fathom::bench::read_file(file.gz);
-  simdjson::ondemand::parser parser;
   Figures figures;
-  figures.events = visit(parser, text);
+  figures.events = floor.events();
   for (int round = 0; round < kRounds; ++round) {
-    figures.visit_seconds =
-        std::min(figures.visit_seconds, seconds_of([&] { visit(parser, text); }));
+    figures.visit_seconds = std::min(figures.visit_seconds, floor.seconds());
     figures.plain = best(figures.plain, read_in_child(file.plain));
     figures.inflate_seconds =
-        std::min(figures.inflate_seconds, seconds_of([&] { inflate(packed, text); }));
+        std::min(figures.inflate_seconds, seconds_of([&] { inflate(packed, floor.text()); }));
     figures.gz = best(figures.gz, read_in_child(file.gz));
   }
   return figures;

@@ -12,6 +12,7 @@
 
 #include "fathom/activity.h"
 #include "fathom/attribute.h"
+#include "fathom/memory.h"
 #include "fathom/opencl.h"
 #include "fathom/profiler.h"
 #include "fathom/results.h"

@@ -89,8 +89,10 @@ CriticalPath critical_path(const trace::Trace& trace, const Dependencies& depend
   if (path.segments.empty()) return path;
   path.begin_ns = path.segments.front().start_ns;
   path.end_ns = path.segments.back().end_ns;
-  path.bound_by = bound_times(path.segments, path.begin_ns, path.end_ns);
   path.operations = path_operations(trace, path.segments);
+  for (const PathOperation& operation : path.operations) {
+    path.bound_by[static_cast<std::size_t>(operation.bound)] += operation.path_ns;
+  }
   for (const SpanId id : step_spans(trace)) {
     const std::int64_t from = trace.spans.start_ns[id];
     const std::int64_t to = trace.spans.end_ns(id);

@@ -121,4 +121,8 @@ bool HostNames::loads_data(SpanId span) const {
   return span != kNoSpan && says_[spans_.name[span]] == Says::loads_data;
 }
 
+bool HostNames::any_loads_data() const {
+  return std::find(says_.begin(), says_.end(), Says::loads_data) != says_.end();
+}
+
 }  // namespace fathom::analyze

@@ -46,6 +46,7 @@ class HostNames {
   // Loading data is work, annotation or not.
   bool shows_work(trace::SpanId span) const;
   bool loads_data(trace::SpanId span) const;
+  bool any_loads_data() const;
 
  private:
   enum class Says : std::uint8_t { nothing, frame, loads_data };

@@ -4,9 +4,14 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <utility>
+
+#include "trace/parallel.h"
 
 namespace fathom::analyze {
 namespace {
+
+constexpr unsigned kThreads = 2;  // the critical path takes as long as all else
 
 // "worker3_step_12…", "sampled_rank-1.json", "rank_07.json" → the number.
 std::optional<std::int64_t> rank_in_name(const std::string& source) {
@@ -54,16 +59,6 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDev
   found.annotations = annotations(trace, work, device);
 }
 
-std::optional<PathBound> path_bound(const trace::Trace& trace) {
-  const CriticalPath path = critical_path(trace);
-  if (path.total_ns() <= 0) return std::nullopt;
-  PathBound bound{path.total_ns(), path.bound_by, {}};
-  for (const PathStep& step : path.steps) {
-    bound.steps.push_back({std::string(step.name), step.bound_by});
-  }
-  return bound;
-}
-
 }  // namespace
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
@@ -75,13 +70,29 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   const Steps found_steps = steps(trace);
   run.steps = found_steps.count;
   run.leaves_out_last_step = !options.all_steps && found_steps.count >= 2;
-  const GpuWork work = gpu_work(
-      trace, run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt);
-  run.critical_path = path_bound(trace);
-  if (work.devices.empty()) return {run};
-  std::vector<RankFindings> found(work.devices.size(), run);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    analyze_device(trace, work, work.devices[i], found[i]);
+  const std::optional<std::int64_t> window_end =
+      run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt;
+
+  std::vector<RankFindings> found;
+  CriticalPath path;
+  trace::in_parallel(kThreads, 2, [&](std::size_t task) {
+    if (task == 0) {
+      path = critical_path(trace);
+      return;
+    }
+    const GpuWork work = gpu_work(trace, window_end);
+    found.assign(std::max<std::size_t>(work.devices.size(), 1), run);
+    for (std::size_t i = 0; i < work.devices.size(); ++i) {
+      analyze_device(trace, work, work.devices[i], found[i]);
+    }
+    if (!options.many_ranks && work.devices.size() < 2) return;
+    std::vector<RankRun> runs = rank_runs(trace, work);
+    for (std::size_t i = 0; i < runs.size(); ++i) found[i].run = std::move(runs[i]);
+  });
+  path.segments = {};  // a timeline shows them; findings of many ranks are kept at once
+  for (RankFindings& one : found) {
+    one.critical_path = path;  // one for all GPUs of the rank
+    one.run.rank = one.rank;
   }
   return found;
 }

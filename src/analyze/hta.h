@@ -13,20 +13,9 @@
 #include "analyze/kernels.h"
 #include "analyze/launches.h"
 #include "analyze/queue.h"
+#include "analyze/rank_run.h"
 
 namespace fathom::analyze {
-
-// What bounds the wall time of a rank (critical_path.h), without the path itself.
-struct PathStepBound {
-  std::string name;
-  BoundTimes bound_by = {};  // ns; adds up to the step's duration
-};
-
-struct PathBound {
-  std::int64_t total_ns = 0;
-  BoundTimes bound_by = {};  // ns; adds up to the total
-  std::vector<PathStepBound> steps;
-};
 
 // What the holistic analysis finds of one GPU of one rank; a rank with several GPUs gives several.
 // It holds nothing of the trace, so that ranks can be read one after another.
@@ -51,11 +40,16 @@ struct RankFindings {
   std::vector<QueueLength> queues;
   std::vector<Bandwidth> bandwidths;
   std::vector<Annotation> annotations;
-  std::optional<PathBound> critical_path;  // of the whole rank and trace; absent without spans
+
+  // Of the whole rank, all steps, without its segments; total_ns() is 0 without spans.
+  CriticalPath critical_path;
+
+  RankRun run;  // what comparing ranks needs; empty unless asked for
 };
 
 struct HtaOptions {
-  bool all_steps = false;  // the last one too
+  bool all_steps = false;   // the last one too
+  bool many_ranks = false;  // keep what comparing ranks needs
 };
 
 // At least one: a trace without GPU work has findings that say so.

@@ -61,8 +61,13 @@ Launches launches(const trace::Trace& trace, const GpuWork& work, const GpuDevic
     const std::int64_t cpu = spans.duration_ns[launch.call];
     const std::int64_t delay =
         std::max<std::int64_t>(0, launch.first_start_ns - spans.end_ns(launch.call));
-    add(found.all, cpu, launch.gpu_ns, delay);
     add(found.by_call[place], cpu, launch.gpu_ns, delay);
+  }
+  for (const LaunchStats& call : found.by_call) {
+    found.all.cpu.merge(call.cpu);
+    found.all.gpu.merge(call.gpu);
+    found.all.delay.merge(call.delay);
+    found.all.short_work += call.short_work;
   }
   std::sort(found.by_call.begin(), found.by_call.end(), [](const auto& a, const auto& b) {
     return a.count() != b.count() ? a.count() > b.count() : a.name < b.name;

@@ -191,7 +191,7 @@ std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Bloc
 std::optional<Fragmentation> fragmentation(const trace::Trace& trace,
                                            const std::vector<Block>& blocks,
                                            const DeviceMemory& found) {
-  if (found.unknown_at_peak != 0) return {};
+  if (found.device == MemoryDevice::cpu || found.unknown_at_peak != 0) return {};
   struct Range {
     std::uint64_t begin, end;
   };

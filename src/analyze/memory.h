@@ -38,9 +38,10 @@ struct MemoryLevel {
 };
 
 // How the free memory between the blocks alive at the peak is cut up: 1 − largest gap / all gaps,
-// in addresses. 0: in one piece, or none at all. Known only where every byte of the peak is in a
-// block with a real address of one process. A gap larger than all that was reserved and not
-// allocated (where known) is not reserved memory, and does not count.
+// in addresses. 0: in one piece, or none at all. Known only of devices (a host's heap has others in
+// it), and where every byte of the peak is in a block with a real address of one process. A gap
+// larger than all that was reserved and not allocated (where known) is not reserved memory, and
+// does not count.
 struct Fragmentation {
   std::int64_t free_bytes = 0;
   std::int64_t largest_free_bytes = 0;

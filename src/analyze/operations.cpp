@@ -10,23 +10,6 @@ namespace {
 using trace::SpanId;
 using trace::SpanKind;
 
-// Children are contained in their parent and come in order of start, so one running end a parent is
-// enough to measure what they cover together, overlapping or not.
-std::vector<std::int64_t> self_times(const trace::Spans& spans) {
-  std::vector<std::int64_t> self = spans.duration_ns;
-  std::vector<std::int64_t> covered_to = spans.start_ns;
-  for (SpanId id = 0; id < spans.size(); ++id) {
-    const SpanId parent = spans.parent[id];
-    if (parent == trace::kNoSpan || spans.kind[id] == SpanKind::unfinished) continue;
-    const std::int64_t from = std::max(spans.start_ns[id], covered_to[parent]);
-    const std::int64_t to = spans.end_ns(id);
-    if (to <= from) continue;
-    self[parent] -= to - from;
-    covered_to[parent] = to;
-  }
-  return self;
-}
-
 constexpr std::string_view kStep = "ProfilerStep#";
 
 // One name for what is one operation.
@@ -66,6 +49,23 @@ class Grouping {
 };
 
 }  // namespace
+
+// Children are contained in their parent and come in order of start, so one running end a parent is
+// enough to measure what they cover together, overlapping or not.
+std::vector<std::int64_t> self_times(const trace::Spans& spans) {
+  std::vector<std::int64_t> self = spans.duration_ns;
+  std::vector<std::int64_t> covered_to = spans.start_ns;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    const SpanId parent = spans.parent[id];
+    if (parent == trace::kNoSpan || spans.kind[id] == SpanKind::unfinished) continue;
+    const std::int64_t from = std::max(spans.start_ns[id], covered_to[parent]);
+    const std::int64_t to = spans.end_ns(id);
+    if (to <= from) continue;
+    self[parent] -= to - from;
+    covered_to[parent] = to;
+  }
+  return self;
+}
 
 std::string_view name_of(Part part) {
   static constexpr std::array<std::string_view, 4> kNames = {"cpu", "gpu", "transfer", "overhead"};

@@ -35,6 +35,9 @@ struct Bottleneck {
 
 Part part_of(trace::SpanKind kind);
 
+// Each span's duration less what its children on the same track cover.
+std::vector<std::int64_t> self_times(const trace::Spans& spans);
+
 // Every operation of the trace, most self time first; ties by name, so the order is the same each
 // time. Unfinished spans have no duration and do not count.
 std::vector<Operation> operations(const trace::Trace& trace);

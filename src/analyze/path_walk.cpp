@@ -26,9 +26,10 @@ struct Place {
 // What a segment of host time is spent on. Each name's role is looked up once.
 class HostBounds {
  public:
-  explicit HostBounds(const trace::Trace& trace)
-      : spans_(trace.spans), roles_(call_roles(trace)), loads_data_(trace.spans.size()) {
+  explicit HostBounds(const trace::Trace& trace) : spans_(trace.spans), roles_(call_roles(trace)) {
     const HostNames names(trace);
+    if (!names.any_loads_data()) return;
+    loads_data_.resize(spans_.size());
     for (SpanId id = 0; id < spans_.size(); ++id) {
       const SpanId parent = spans_.parent[id];
       loads_data_[id] = names.loads_data(id) || (parent != kNoSpan && loads_data_[parent]);
@@ -45,7 +46,7 @@ class HostBounds {
       const bool launches = role == CallRole::launch || role == CallRole::copy;
       return launches ? Bound::launch : Bound::runtime;
     }
-    return loads_data_[span] ? Bound::data_loading : Bound::cpu;
+    return !loads_data_.empty() && loads_data_[span] ? Bound::data_loading : Bound::cpu;
   }
 
   CallRole role_of(SpanId span) const { return roles_[spans_.name[span]]; }
@@ -53,7 +54,7 @@ class HostBounds {
  private:
   const trace::Spans& spans_;
   std::vector<CallRole> roles_;
-  std::vector<bool> loads_data_;  // the span, or one around it
+  std::vector<bool> loads_data_;  // the span, or one around it; empty where none does
 };
 
 class Walk {
@@ -68,6 +69,7 @@ class Walk {
   std::vector<PathSegment> back_from_the_end() {
     find_window();
     now_ = end_ns_;
+    segments_.reserve(on_.host.span.size() + 2 * on_.gpu.rows.size());
     go_to_last_ended(Bound::unknown);
     while (now_ > begin_ns_ && place_.kind != Place::Kind::none) {
       const std::int64_t was = now_;

@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "analyze/activity.h"
-#include "analyze/attribution.h"
 #include "analyze/idle_gaps.h"
+#include "analyze/memory.h"
 #include "analyze/session_bottlenecks.h"
 #include "base/interval_set.h"
 #include "base/partition.h"
+#include "trace/scope_parts.h"
 
 namespace fathom::analyze {
 namespace {
@@ -39,7 +40,7 @@ Interval life_of(const trace::Trace& trace) {
 
 void add_time(ProfileSession& session, const trace::Trace& trace, Interval life) {
   session.total_time_ms = ms(life.length());
-  if (!has_gpu_activity(trace)) return;
+  if (!trace::has_gpu_activity(trace)) return;
   const trace::Spans& spans = trace.spans;
   std::vector<Interval> kernels;
   std::vector<Interval> copies;
@@ -120,26 +121,34 @@ void add_copies(ProfileSession& session, const trace::Trace& trace) {
   if (is_known) session.copied_mb = mb(bytes);
 }
 
+// As memory.h defines it, on all GPUs together.
 void add_device_memory(ProfileSession& session, const trace::Trace& trace) {
-  std::vector<const trace::MemoryEvent*> events;
-  for (const trace::MemoryEvent& event : trace.memory) {
-    if (event.device == trace::MemoryDevice::gpu) events.push_back(&event);
-  }
-  if (events.empty()) return;
-  std::stable_sort(events.begin(), events.end(),
-                   [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
+  const Memory found = memory(trace);
   std::int64_t in_use = 0;
-  std::int64_t peak = 0;
-  std::optional<std::int64_t> reserved;
-  for (const trace::MemoryEvent* event : events) {
-    peak = std::max(peak, in_use += event->bytes);
-    if (event->total_reserved) {
-      reserved = std::max(reserved.value_or(0), *event->total_reserved);
+  std::int64_t reserved = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> changes;  // time, bytes
+  bool is_any = false;
+  for (const DeviceMemory& device : found.devices) {
+    if (device.device != trace::MemoryDevice::gpu) continue;
+    is_any = true;
+    std::int64_t most_reserved = 0;
+    std::int64_t before = device.levels.front().allocated;
+    in_use += before;
+    for (const MemoryLevel& level : device.levels) {
+      changes.emplace_back(level.time_ns, level.allocated - before);
+      before = level.allocated;
+      most_reserved = std::max(most_reserved, level.reserved.value_or(0));
     }
+    reserved += most_reserved;
   }
+  if (!is_any) return;
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::int64_t peak = in_use;
+  for (const auto& [time, bytes] : changes) peak = std::max(peak, in_use += bytes);
   session.peak_memory_mb = mb(peak);
-  session.allocated_memory_mb = mb(std::max<std::int64_t>(in_use, 0));
-  if (reserved) session.reserved_memory_mb = mb(*reserved);
+  session.allocated_memory_mb = mb(in_use);
+  if (reserved > 0) session.reserved_memory_mb = mb(reserved);
 }
 
 void add_host_memory(ProfileSession& session, const trace::Trace& trace) {
@@ -209,8 +218,8 @@ Summary counted_summary(const Operation& operation) {
 void add_scopes(ProfileSession& session, const trace::Trace& trace,
                 const std::vector<Operation>& operations) {
   std::map<std::string_view, base::TimeParts> parts;
-  if (has_gpu_activity(trace)) {
-    for (const ScopeParts& scope : scope_parts(trace)) {
+  if (trace::has_gpu_activity(trace)) {
+    for (const trace::ScopeParts& scope : trace::scope_parts(trace)) {
       base::TimeParts& sum = parts[trace.name(scope.span)];
       sum.gpu += scope.parts.gpu;
       sum.transfer += scope.parts.transfer;

@@ -42,6 +42,7 @@ struct Options {
   std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 10;
   bool all_steps = false;
+  bool many_ranks = false;  // more than one file, or a directory
 };
 
 bool looks_like_a_trace(const fs::path& path) {
@@ -66,7 +67,8 @@ std::vector<std::string> files_of(const std::string& directory) {
 void analyze_file(const std::string& path, const Options& options,
                   std::vector<analyze::RankFindings>& ranks) {
   const trace::Trace trace = load(path);
-  for (analyze::RankFindings& found : analyze::holistic(trace, path, {options.all_steps})) {
+  const analyze::HtaOptions how = {options.all_steps, options.many_ranks};
+  for (analyze::RankFindings& found : analyze::holistic(trace, path, how)) {
     ranks.push_back(std::move(found));
   }
 }
@@ -110,9 +112,10 @@ void run(Options options) {
   }
   if (options.files.empty())
     throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
+  std::error_code ignored;
+  options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   std::vector<analyze::RankFindings> ranks;
   for (const std::string& file : options.files) {
-    std::error_code ignored;
     if (fs::is_directory(file, ignored)) {
       analyze_directory(file, options, ranks);
     } else {

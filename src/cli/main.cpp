@@ -14,10 +14,11 @@ constexpr const char* kExamples = R"(
 Examples:
   fathom report trace.json.gz                 where the time went, as text
   fathom report run.pftrace --top 30 --json   the same for a script
+  fathom memory -- ./app                      memory over time: the peak, and what was never freed
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
-Reads Kineto/Chrome JSON (.gz, .zst), Perfetto and Fathom's own runs and profiles; the content
-tells which, not the name.)";
+Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, PyTorch memory
+snapshots and Fathom's own runs and profiles; the content tells which, not the name.)";
 
 int say(const std::string& problem) {
   fmt::print(stderr, "fathom: {}\n", problem);
@@ -35,6 +36,7 @@ int run(int argc, char** argv) {
   fathom::cli::add_flame(app);
   fathom::cli::add_timeline(app);
   fathom::cli::add_hta(app);
+  fathom::cli::add_compare(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);
   try {

@@ -1,19 +1,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "base/error.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
-#include "record/launch/injection.h"
+#include "cli/put.h"
+#include "cli/record_run.h"
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
-#include "record/launch/run_trace.h"
 #include "report/memory_report.h"
 
 namespace fathom::cli {
@@ -21,7 +20,8 @@ namespace {
 
 constexpr const char* kDefaultRun = "run.pftrace";
 constexpr const char* kExamples = R"(
-With a program, what Fathom says goes to standard error, and the exit status is the program's.
+With a program, what Fathom says goes to standard error, and the exit status is the program's:
+127 where there is no such program, 126 where it cannot be run.
 
 Examples:
   fathom memory run.pftrace
@@ -38,12 +38,6 @@ struct Options {
   bool json = false;
 };
 
-void write_file(const std::string& path, const std::string& content) {
-  std::ofstream file(path, std::ios::binary);
-  file << content;
-  if (!file.flush()) throw base::Error(path, "cannot be written");
-}
-
 std::string shown(const Options& options, const std::string& path, std::FILE* stream) {
   const trace::Trace trace = load(path);
   const report::MemoryReport report = report::make_memory_report(trace, path);
@@ -58,25 +52,7 @@ void show_file(const Options& options) {
   }
   Options wanted = options;
   wanted.json = options.json || !options.output.empty();
-  const std::string text = shown(wanted, options.what.front(), stdout);
-  if (options.output.empty()) {
-    fmt::print("{}", text);
-  } else {
-    write_file(options.output, text);
-  }
-}
-
-record::Ended record_run(const Options& options, const std::string& output) {
-  record::RunParts parts(output);
-  const record::Environment environment = record::environment_for({.run_file = parts.pattern()});
-  const auto interval =
-      std::chrono::microseconds(static_cast<std::int64_t>(options.interval_ms * 1000));
-  const record::Launched launched = record::launch(options.what, environment, interval);
-  for (const std::string& part :
-       parts.join(record::run_trace(options.what, launched)).still_going) {
-    fmt::print(stderr, "fathom: {}: a process of the run still goes on and writes there\n", part);
-  }
-  return launched.ended;
+  put(shown(wanted, options.what.front(), stdout), options.output);
 }
 
 void record_and_show(const Options& options) {
@@ -84,13 +60,16 @@ void record_and_show(const Options& options) {
   const std::string output = is_reserved ? record::reserve_run_file(kDefaultRun) : options.output;
   record::Ended ended;
   try {
-    ended = record_run(options, output);
+    ended = record_run(options.what, {}, options.interval_ms, output);
   } catch (...) {
     if (is_reserved) std::filesystem::remove(output);  // the name of a run that never began
     throw;
   }
-  fmt::print(stderr, "{}  fathom memory {:<30} this again; --top, --json\n\n",
-             shown(options, output, stderr), output);
+  say_how_it_ended(ended);
+  fmt::print(stderr, "{}", shown(options, output, stderr));
+  if (!options.json) {
+    fmt::print(stderr, "  {:<44} this again; --top, --json\n\n", "fathom memory " + output);
+  }
   std::fflush(stderr);
   record::end_like(ended);
 }
@@ -119,7 +98,12 @@ void add_memory(CLI::App& app) {
   command->callback([options, command] {
     // CLI11 keeps the mark of positionals, and nothing else can be left over.
     const bool is_program = !command->remaining().empty();
-    is_program ? record_and_show(*options) : show_file(*options);
+    try {
+      is_program ? record_and_show(*options) : show_file(*options);
+    } catch (const record::CannotRun& error) {
+      fmt::print(stderr, "fathom: {}\n", error.what());
+      std::exit(error.exit_status);
+    }
   });
 }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -11,11 +10,11 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/record_run.h"
 #include "record/cuda/driver_check.h"
 #include "record/launch/injection.h"
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
-#include "record/launch/run_trace.h"
 #include "report/run_report.h"
 #include "report/session_text.h"
 
@@ -45,16 +44,6 @@ struct Options {
   int repeat = 1;
 };
 
-void say_how_it_ended(const record::Ended& ended) {
-  if (ended.signal != 0) {
-    fmt::print(stderr,
-               "fathom: the program was ended by signal {} ({}); what it did until then is here\n",
-               ended.signal, strsignal(ended.signal));
-  } else if (ended.exit_status != 0) {
-    fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
-  }
-}
-
 // Said where it matters: CUDA was to be recorded, and cannot be.
 void say_what_cuda_lacks(const Options& options, const ProfileSession& session) {
   if (options.no_cuda) return;
@@ -71,24 +60,13 @@ void say_what_cuda_lacks(const Options& options, const ProfileSession& session) 
 }
 
 void say_what_next(const std::string& run) {
-  fmt::print(stderr, "  {:<44} {}\n  {:<44} {}\n\n", "fathom report " + run,
-             "this again; --top, --json", "fathom convert " + run + " trace.json",
-             "for other viewers (or open it in ui.perfetto.dev)");
-}
-
-// One run of the command, recorded to `output`.
-record::Ended record_once(const Options& options, const std::string& output) {
-  record::RunParts parts(output);
-  const record::Environment environment =
-      record::environment_for({parts.pattern(), !options.no_opencl, !options.no_cuda, options.api});
-  const auto interval =
-      std::chrono::microseconds(static_cast<std::int64_t>(options.memory_interval_ms * 1000));
-  const record::Launched launched = record::launch(options.command, environment, interval);
-  const record::JoinedRun joined = parts.join(record::run_trace(options.command, launched));
-  for (const std::string& part : joined.still_going) {
-    fmt::print(stderr, "fathom: {}: a process of the run still goes on and writes there\n", part);
-  }
-  return launched.ended;
+  const std::pair<std::string, std::string_view> commands[] = {
+      {"fathom report " + run, "this again; --top, --json"},
+      {"fathom report " + run + " -o report.html", "look at it"},
+      {"fathom convert " + run + " trace.json",
+       "for other viewers (or open it in ui.perfetto.dev)"}};
+  for (const auto& [command, what] : commands) fmt::print(stderr, "  {:<44} {}\n", command, what);
+  fmt::print(stderr, "\n");
 }
 
 void write_json(const Options& options, const ProfileSession& session) {
@@ -132,7 +110,10 @@ void run(const Options& options) {
   for (int i = 1; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
     output = output_of(options, i);
     try {
-      ended = record_once(options, output);
+      ended = record_run(
+          options.command,
+          {.opencl = !options.no_opencl, .cuda = !options.no_cuda, .every_call = options.api},
+          options.memory_interval_ms, output);
     } catch (...) {
       // The name that was reserved for a run that never began.
       if (options.output.empty()) std::filesystem::remove(output);

@@ -1,5 +1,8 @@
 #include "profiler/activities.h"
 
+#include <sys/mman.h>
+
+#include <new>
 #include <utility>
 
 #include "profiler/activity_words.h"
@@ -9,8 +12,9 @@ namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
 constexpr std::size_t kBlockWords = 32'768;     // 256 kB; the writer is woken for each
-constexpr std::size_t kMostBlocks = 128;        // 32 MB, or some 400,000 activities
-constexpr std::size_t kSpareBlocks = 16;
+constexpr std::size_t kBlockBytes = kBlockWords * sizeof(std::uint64_t);
+constexpr std::size_t kMostBlocks = 128;  // 32 MB, or some 400,000 activities
+constexpr std::size_t kSpareBlocks = 8;
 
 }  // namespace
 
@@ -49,8 +53,19 @@ bool ActivityLog::add(const GpuActivity& activity) noexcept {
   return stream(activity);
 }
 
+void ActivityLog::Unmap::operator()(std::uint64_t* words) const noexcept {
+  munmap(words, kBlockBytes);
+}
+
 ActivityLog::Block ActivityLog::new_block() {
-  if (spare_.empty()) return {std::make_unique_for_overwrite<std::uint64_t[]>(kBlockWords)};
+  if (spare_.empty()) {
+    void* const pages =
+        mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    Block made;
+    made.words.reset(static_cast<std::uint64_t*>(pages));
+    return made;
+  }
   Block block = std::move(spare_.back());
   spare_.pop_back();
   return block;
@@ -141,7 +156,9 @@ void ActivityLog::set_limit(std::size_t each) noexcept {
 
 void ActivityLog::clear() noexcept {
   const std::lock_guard lock(mutex_);
+  std::vector<GpuDevice> devices = std::move(content_.devices);
   content_ = {};
+  content_.devices = std::move(devices);  // they are there still, and told only once
   gpu_operations_.clear();
   dropped_ = 0;
   unwritten_ = 0;
@@ -149,8 +166,12 @@ void ActivityLog::clear() noexcept {
 
 void ActivityLog::set_streaming(bool on) noexcept {
   const std::lock_guard lock(mutex_);
+  if (on == streaming_) return;
   streaming_ = on;
-  if (!on) stream_ = {};
+  stream_ = {};
+  if (!on) return;
+  // A run that begins late, or in a forked child, has the same devices.
+  for (const GpuDevice& device : content_.devices) stream(stream_.devices, device);
 }
 
 void ActivityLog::take_stream(Stream& into) noexcept {

@@ -53,9 +53,13 @@ class ActivityLog {
   void clear() noexcept;
 
   // For the run file: what came since it was last asked, while anybody asks. Blocks are as they
-  // are in activity_words.h, one after the other, and are used again.
+  // are in activity_words.h, one after the other, and are used again. They are the system's own
+  // pages: what a slow disk has let pile up is given back, not kept by malloc for later.
+  struct Unmap {
+    void operator()(std::uint64_t* words) const noexcept;
+  };
   struct Block {
-    std::unique_ptr<std::uint64_t[]> words;
+    std::unique_ptr<std::uint64_t[], Unmap> words;
     std::size_t used = 0;
   };
   struct Stream {

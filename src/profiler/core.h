@@ -45,6 +45,11 @@ class Core {
   bool start_recording(const std::string& path) noexcept;
   void stop_recording() noexcept;
   void start_recording_from_environment() noexcept;  // FATHOM_RUN_FILE, if it is set
+  // A child that was forked off a recording begins its own when there is something to record.
+  void start_again_in_child() noexcept {
+    if (restart_from_environment_.load(std::memory_order_relaxed)) [[unlikely]]
+      if (restart_from_environment_.exchange(false)) start_recording_from_environment();
+  }
   Options options() const;
 
   // The calling thread's state, made on first use; null when there is no memory for it.
@@ -127,6 +132,8 @@ bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
 
 // The innermost open scope of a thread, with a number that GPU work can refer to it by.
 ScopeRef refer_to_innermost(ThreadState& thread) noexcept;
+// Of a scope that is open on the calling thread; 0 where it is not.
+OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept;
 
 // Annotations for the scope's end.
 void end_scope(OpenScope& scope, std::string_view annotations) noexcept;

@@ -8,6 +8,7 @@
 #include "profiler/clock.h"
 #include "profiler/core.h"
 #include "profiler/free_scope.h"
+#include "profiler/memory_state.h"
 #include "profiler/spans.h"
 #include "profiler/summary.h"
 
@@ -188,11 +189,17 @@ ScopeRef Profiler::innermost_scope() noexcept {
 
 void Profiler::record(const GpuActivity& activity) noexcept {
   if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
   if (core_->activities.add(activity)) core_->wake_writer();
 }
 
 void Profiler::record(const MemoryRecord& record) noexcept {
-  if (core_ != nullptr && core_->generation() != 0) core_->activities.add(record);
+  if (core_ == nullptr || core_->generation() == 0) return;
+  core_->start_again_in_child();
+  core_->activities.add(record);
+  if (!detail::memory_is_followed()) return;
+  detail::ThreadState* const thread = core_->thread();
+  detail::feed_memory(record, thread != nullptr ? detail::operation_of(*thread, record.scope) : 0);
 }
 
 void Profiler::record(const GpuDevice& device) noexcept {

@@ -147,6 +147,13 @@ ScopeRef refer_to_innermost(ThreadState& thread) noexcept {
   return {thread.open->instance};
 }
 
+OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept {
+  for (const OpenScope* open = thread.open; scope && open != &thread.root; open = open->parent) {
+    if (open->instance == scope.instance) return open->operation;
+  }
+  return 0;
+}
+
 void end_scope(OpenScope& scope, std::string_view annotations) noexcept {
   leave_slowly(scope, ticks(), annotations);
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "report/critical_path_report.h"
 #include "report/hta_report.h"
+#include "report/ranks_report.h"
 
 namespace fathom::report {
 namespace {
@@ -142,32 +144,16 @@ void write_annotations(JsonWriter& json, const analyze::RankFindings& rank) {
   json.end_array();
 }
 
-void write_bound(JsonWriter& json, const analyze::BoundTimes& bound_by) {
-  json.key("bound_by").begin_object();
-  for (std::size_t i = 0; i < bound_by.size(); ++i) {
-    json.key(std::string(analyze::kBoundNames[i]) + "_ns").value(bound_by[i]);
-  }
-  json.end_object();
-}
-
-void write_critical_path(JsonWriter& json, const std::optional<analyze::PathBound>& path) {
+void write_critical_path(JsonWriter& json, const analyze::CriticalPath& path, std::size_t top) {
   json.key("critical_path");
-  if (!path) {
+  if (path.total_ns() > 0) {
+    write_json(json, path, top);
+  } else {
     json.null();
-    return;
   }
-  json.begin_object().key("total_ns").value(path->total_ns);
-  write_bound(json, path->bound_by);
-  json.key("steps").begin_array();
-  for (const analyze::PathStepBound& step : path->steps) {
-    json.begin_object().key("name").value(step.name);
-    write_bound(json, step.bound_by);
-    json.end_object();
-  }
-  json.end_array().end_object();
 }
 
-void write_rank(JsonWriter& json, const analyze::RankFindings& rank) {
+void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t top) {
   json.begin_object().key("source").value(rank.source).key("rank").value(rank.rank);
   json.key("world_size").value(rank.world_size).key("device").value(rank.device);
   json.key("device_name");
@@ -185,7 +171,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank) {
   write_queues(json, rank);
   write_bandwidths(json, rank);
   write_annotations(json, rank);
-  write_critical_path(json, rank.critical_path);
+  write_critical_path(json, rank.critical_path, top);
   json.end_object();
 }
 
@@ -207,7 +193,7 @@ std::string to_json(const HtaReport& report, std::size_t top) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("ranks").begin_array();
-  for (const analyze::RankFindings& rank : report.ranks) write_rank(json, rank);
+  for (const analyze::RankFindings& rank : report.ranks) write_rank(json, rank, top);
   json.end_array();
   write_shares(json, summary.temporal);
   json.key("comm_comp_overlap_pct").value(summary.comm_comp_overlap_pct);
@@ -219,7 +205,13 @@ std::string to_json(const HtaReport& report, std::size_t top) {
         .value(percent_of(summary.kernels[i].durations.sum_ns(), summary.kernel_time_ns));
     json.end_object();
   }
-  json.end_array().key("bottlenecks").begin_array();
+  json.end_array().key("rank_comparison");
+  if (report.comparison) {
+    write_json(json, *report.comparison);
+  } else {
+    json.null();
+  }
+  json.key("bottlenecks").begin_array();
   for (const analyze::HtaBottleneck& bottleneck : summary.bottlenecks) {
     json.begin_object().key("what").value(bottleneck.what);
     json.key("time_ns").value(bottleneck.time_ns).key("share_pct").value(bottleneck.share_pct);

@@ -12,6 +12,11 @@ HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks) {
   });
   HtaReport report;
   report.summary = analyze::summarize(ranks);
+  if (ranks.size() > 1) {
+    std::vector<analyze::RankRun> runs;
+    for (analyze::RankFindings& rank : ranks) runs.push_back(std::move(rank.run));
+    report.comparison = analyze::compare_ranks(runs);
+  }
   report.ranks = std::move(ranks);
   return report;
 }

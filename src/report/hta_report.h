@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyze/hta.h"
 #include "analyze/hta_summary.h"
+#include "analyze/ranks.h"
 
 namespace fathom::report {
 
@@ -12,6 +14,7 @@ namespace fathom::report {
 struct HtaReport {
   std::vector<analyze::RankFindings> ranks;  // by rank, then device
   analyze::HtaSummary summary;
+  std::optional<analyze::RankReport> comparison;  // of two ranks or more; rows as `ranks` has them
 };
 
 // Puts the ranks in order and says what they say together.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/format.h"
 #include "base/table.h"
+#include "report/critical_path_report.h"
 
 namespace fathom::report {
 namespace {
@@ -42,7 +42,10 @@ std::string rate(const std::optional<double>& gb_s) {
 }
 
 std::string types_table(const RankFindings& rank, std::size_t width) {
-  if (rank.kernel_types.size() < 2) return {};
+  const bool any_overlap =
+      std::any_of(rank.kernel_types.begin(), rank.kernel_types.end(),
+                  [](const auto& type) { return type.type.find(' ') != std::string::npos; });
+  if (!any_overlap) return {};
   base::Table table({"running at the same time", "time", "of busy time"});
   for (const analyze::KernelTypeTime& type : rank.kernel_types) {
     table.row({type.type, duration(type.sum_ns), format_percent(type.pct)});
@@ -120,27 +123,6 @@ std::string annotations_table(const RankFindings& rank, std::size_t top, std::si
   return titled(table, width) + more(rank.annotations.size(), shown);
 }
 
-std::vector<std::size_t> by_time(const analyze::BoundTimes& times) {
-  std::vector<std::size_t> order(times.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return times[a] > times[b]; });
-  return order;
-}
-
-std::string path_table(const RankFindings& rank, std::size_t width) {
-  if (!rank.critical_path) return {};
-  const analyze::PathBound& path = *rank.critical_path;
-  base::Table table({"the wall time is bound by", "time", "share"});
-  for (const std::size_t i : by_time(path.bound_by)) {
-    if (path.bound_by[i] == 0) break;
-    std::string name(analyze::kBoundNames[i]);
-    std::replace(name.begin(), name.end(), '_', ' ');
-    table.row({name, duration(path.bound_by[i]), share(path.bound_by[i], path.total_ns)});
-  }
-  return titled(table, width);
-}
-
 }  // namespace
 
 std::string ranks_table(const HtaReport& report, std::size_t width) {
@@ -163,14 +145,14 @@ std::string ranks_table(const HtaReport& report, std::size_t width) {
 }
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
-  base::Table table({"kernel", "type", "calls", "total", "mean", "std", "p99", "share"});
+  base::Table table({"kernel", "calls", "total", "mean", "p50", "p99", "share"});
   const std::size_t shown = std::min(top, summary.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const base::DurationStats& stats = summary.kernels[i].durations;
     const std::string& name = summary.kernels[i].name;
-    table.row({name.empty() ? "(no name)" : name, std::string(name_of(summary.kernels[i].type)),
-               format_count(stats.count()), duration(stats.sum_ns()),
-               base::format_duration(stats.mean_ns()), base::format_duration(stats.std_dev_ns()),
+    table.row({name.empty() ? "(no name)" : name, format_count(stats.count()),
+               duration(stats.sum_ns()), base::format_duration(stats.mean_ns()),
+               base::format_duration(stats.quantile_ns(0.5)),
                base::format_duration(stats.quantile_ns(0.99)),
                share(stats.sum_ns(), summary.kernel_time_ns)});
   }
@@ -181,7 +163,7 @@ std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t w
   return types_table(rank, width) + idle_table(rank, top, width) +
          launches_table(rank, top, width) + queue_table(rank, top, width) +
          bandwidth_table(rank, width) + annotations_table(rank, top, width) +
-         path_table(rank, width);
+         to_text(rank.critical_path, top, width);
 }
 
 }  // namespace fathom::report

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 
 #include "base/format.h"
-#include "base/table.h"
+#include "report/bar.h"
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/hta_tables.h"
+#include "report/ranks_report.h"
 
 namespace fathom::report {
 namespace {
@@ -22,22 +22,11 @@ using base::format_plural;
 
 constexpr std::size_t kBarColumns = 40;
 
-// A bar of eighths of a column.
-std::string bar(double pct) {
-  static constexpr std::array<const char*, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<std::size_t>(
-      std::lround(std::clamp(pct, 0.0, 100.0) / 100 * kBarColumns * kEighths.size()));
-  std::string text;
-  for (std::size_t i = 0; i < eighths / kEighths.size(); ++i) text += "█";
-  text += kEighths[eighths % kEighths.size()];
-  return text + std::string(kBarColumns - base::display_width(text), ' ');
-}
-
 std::string bar_line(const char* name, std::int64_t ns, std::int64_t whole,
                      const std::string& note) {
   const double pct = percent_of(ns, whole);
-  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct), format_percent(pct),
-                                 format_duration(static_cast<double>(ns)));
+  std::string line = fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct / 100, kBarColumns),
+                                 format_percent(pct), format_duration(static_cast<double>(ns)));
   if (!note.empty()) line += "   " + note;
   return line + "\n";
 }
@@ -46,7 +35,7 @@ std::string bars(const analyze::HtaSummary& summary) {
   const analyze::Temporal& time = *summary.temporal;
   std::string overlapped;
   if (summary.comm_comp_overlap_pct) {
-    overlapped = fmt::format("{:.0f} % of all of it overlapped", *summary.comm_comp_overlap_pct);
+    overlapped = fmt::format("{:.0f} % overlapped", *summary.comm_comp_overlap_pct);
   }
   std::string waited;
   if (time.idle_ns > 0) {
@@ -56,6 +45,29 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("communication", time.communication_ns, time.total_ns, overlapped) +
          bar_line("copies", time.memory_ns, time.total_ns, "") +
          bar_line("idle", time.idle_ns, time.total_ns, waited);
+}
+
+// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
+std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
+  const std::size_t indent = base::display_width(first);
+  std::string out = first;
+  std::size_t column = indent;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::size_t length = base::display_width(word);
+    if (column > indent && column + 1 + length > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+    at = end + 1;
+  }
+  return out + "\n";
 }
 
 std::string steps_text(const RankFindings& rank) {
@@ -91,29 +103,6 @@ std::string headline(const HtaReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
-  const std::size_t indent = base::display_width(first);
-  std::string out = first;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t length = base::display_width(word);
-    if (column > indent && column + 1 + length > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-    at = end + 1;
-  }
-  return out + "\n";
-}
-
 std::string advice(const analyze::HtaSummary& summary, std::size_t width) {
   std::string text;
   if (!summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
@@ -135,11 +124,12 @@ std::string rank_text(const RankFindings& rank) {
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
-  std::string text = headline(report) + "  " + hta_story(report) + "\n";
+  std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, width);
   text += kernels_table(report.summary, top, width);
+  if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report.summary, width) + "\n";
 }

@@ -62,8 +62,8 @@ std::int64_t peak_rss(const Memory& memory) {
 
 std::string leak_sentence(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
-  if (device.leaks.empty()) return " All that was allocated was freed.";
-  return fmt::format(" {} in {} was still allocated at the end of the recording.",
+  if (device.leaks.empty()) return "  All that was allocated was freed.\n";
+  return fmt::format("  {} in {} was still allocated at the end of the recording.\n",
                      bytes_text(total_bytes(device.leaks)),
                      base::format_plural(total_blocks(device.leaks), "block", "blocks"));
 }
@@ -91,7 +91,7 @@ std::string story(const Memory& memory) {
     text += fmt::format("; {} of it from {}", share,
                         is_plain ? std::string(first.call) : place_text(first));
   }
-  return text + "." + leak_sentence(*device) + "\n";
+  return text + ".\n" + leak_sentence(*device);
 }
 
 // A chart with its scale to the left and the time below.
@@ -110,7 +110,9 @@ std::string chart(const std::string& name, const std::vector<ChartLevel>& levels
   std::string text = "\n";
   for (std::size_t row = 0; row < lines.size(); ++row) {
     const std::string scale = row == 0 ? bytes_text(top) : "";
-    text += fmt::format("  {:<8}{:>10}  {}\n", row == 0 ? name : "", scale, lines[row]);
+    std::string line = fmt::format("  {:<8}{:>10}  {}", row == 0 ? name : "", scale, lines[row]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
   }
   const std::string end = time_text(memory.end_ns - memory.begin_ns);
   text += fmt::format("  {:<20}0{:>{}}\n", "", end,
@@ -119,13 +121,14 @@ std::string chart(const std::string& name, const std::vector<ChartLevel>& levels
 }
 
 std::string device_chart(const DeviceMemory& device, const Memory& memory, std::size_t width) {
+  const std::size_t rows = device.device == main_device(memory)->device ? 4 : 2;
   std::vector<ChartLevel> allocated;
   std::vector<ChartLevel> reserved;
   for (const analyze::MemoryLevel& level : device.levels) {
     allocated.push_back({level.time_ns, level.allocated});
     if (level.reserved) reserved.push_back({level.time_ns, *level.reserved});
   }
-  return chart(device_label(device), allocated, reserved, memory, 4, width);
+  return chart(device_label(device), allocated, reserved, memory, rows, width);
 }
 
 std::string use_table(const std::string& title, const std::vector<MemoryUse>& uses,

@@ -1,120 +1,163 @@
-#include "report/page_sections.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "analyze/hta_summary.h"
+#include "base/format.h"
+#include "report/memory_report.h"
+#include "report/page_sections.h"
 
 namespace fathom::report {
 namespace {
 
+using analyze::DeviceMemory;
+using analyze::MemoryUse;
+using base::JsonWriter;
+
 struct Point {
   std::int64_t time_ns = 0;
-  double bytes = 0;
+  std::int64_t bytes = 0;
 };
 
 struct Series {
   std::string label;
   std::vector<Point> points;
-  std::optional<std::int64_t> capacity_bytes;
 };
 
-// More points than a screen has columns say nothing more. Of each stretch of points the largest is
+// More points than a screen has columns say nothing more. Of each stretch of points the highest is
 // kept, so that no peak is lost.
 constexpr std::size_t kMostPoints = 2000;
 
 std::vector<Point> thinned(const std::vector<Point>& points) {
   if (points.size() <= kMostPoints) return points;
   std::vector<Point> kept;
-  kept.reserve(kMostPoints);
+  kept.reserve(kMostPoints + 1);
+  const auto at = [&](std::size_t slot) {
+    return points.begin() + static_cast<std::ptrdiff_t>(slot * points.size() / kMostPoints);
+  };
   for (std::size_t slot = 0; slot < kMostPoints; ++slot) {
-    const auto at = [&](std::size_t index) {
-      return points.begin() + static_cast<std::ptrdiff_t>(index * points.size() / kMostPoints);
-    };
     kept.push_back(*std::max_element(
         at(slot), at(slot + 1), [](const Point& a, const Point& b) { return a.bytes < b.bytes; }));
   }
+  kept.push_back(points.back());
   return kept;
 }
 
-std::string device_label(const trace::MemoryEvent& event, const char* what) {
-  switch (event.device) {
-    case trace::MemoryDevice::cpu:
-      return fmt::format("host, {}", what);
-    case trace::MemoryDevice::gpu:
-      return event.device_index < 0 ? fmt::format("GPU, {}", what)
-                                    : fmt::format("GPU {}, {}", event.device_index, what);
-    default:
-      return what;
-  }
-}
-
-std::optional<std::int64_t> capacity(const trace::Trace& trace, const trace::MemoryEvent& event) {
-  if (event.device != trace::MemoryDevice::gpu) return std::nullopt;
-  for (const trace::DeviceInfo& device : trace.run.devices) {
-    if (device.id == event.device_index) return device.memory_bytes;
-  }
-  return std::nullopt;
-}
-
-// What the allocator says it holds; where it does not say, the sum of what was seen to come and go.
-std::vector<Series> series_of(const trace::Trace& trace, std::int64_t begin_ns) {
-  std::vector<const trace::MemoryEvent*> events;
-  for (const trace::MemoryEvent& event : trace.memory) events.push_back(&event);
-  std::stable_sort(events.begin(), events.end(),
-                   [](const auto* a, const auto* b) { return a->time_ns < b->time_ns; });
-  std::map<std::string, Series> found;
-  std::map<std::string, double> sums;
-  const auto add = [&](const trace::MemoryEvent& event, const char* what, double bytes) {
-    Series& series = found[device_label(event, what)];
-    if (series.points.empty()) series.capacity_bytes = capacity(trace, event);
-    series.points.push_back({event.time_ns - begin_ns, bytes});
-  };
-  for (const trace::MemoryEvent* event : events) {
-    double& sum = sums[device_label(*event, "")];
-    sum += static_cast<double>(event->bytes);
-    add(*event, "allocated",
-        event->total_allocated ? static_cast<double>(*event->total_allocated) : sum);
-    if (event->total_reserved.value_or(0) > 0) {
-      add(*event, "reserved", static_cast<double>(*event->total_reserved));
-    }
-  }
-  std::vector<Series> all;
-  for (auto& [label, series] : found) {
-    series.label = label;
-    all.push_back(std::move(series));
-  }
-  return all;
-}
-
-void write_series(base::JsonWriter& json, const Series& series) {
-  const Point peak =
-      *std::max_element(series.points.begin(), series.points.end(),
-                        [](const Point& a, const Point& b) { return a.bytes < b.bytes; });
+void write_series(JsonWriter& json, Series series, const analyze::Memory& memory) {
+  // What is held last is held to the end.
+  series.points.push_back({memory.end_ns, series.points.back().bytes});
   const std::vector<Point> points = thinned(series.points);
   json.begin_object().key("label").value(series.label);
   json.key("times_ns").begin_array();
-  for (const Point& point : points) json.value(point.time_ns);
+  for (const Point& point : points) json.value(point.time_ns - memory.begin_ns);
   json.end_array().key("bytes").begin_array();
   for (const Point& point : points) json.value(point.bytes);
-  json.end_array().key("peak_bytes").value(peak.bytes).key("peak_time_ns").value(peak.time_ns);
-  json.key("capacity_bytes").value(series.capacity_bytes).end_object();
+  json.end_array().end_object();
+}
+
+void write_uses(JsonWriter& json, const char* key, const std::vector<MemoryUse>& uses) {
+  json.key(key).begin_array();
+  for (const MemoryUse& use : uses) {
+    json.begin_object().key("scope").value(use.scope).key("call").value(use.call);
+    json.key("blocks").value(use.blocks).key("bytes").value(use.bytes).end_object();
+  }
+  json.end_array();
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  return base::format_bytes(static_cast<double>(bytes));
+}
+
+// "70 % of 16 GB"; where the size of the device is not known, its name.
+std::string share_text(std::int64_t bytes, const DeviceMemory& device, const trace::Trace& trace) {
+  for (const trace::DeviceInfo& info : trace.run.devices) {
+    const bool is_this = device.device == trace::MemoryDevice::gpu && info.id == device.index;
+    if (!is_this || info.memory_bytes.value_or(0) <= 0) continue;
+    const double share = analyze::percent_of(bytes, *info.memory_bytes);
+    return fmt::format("{:.{}f} % of {}", share, share < 1 ? 1 : 0, bytes_text(*info.memory_bytes));
+  }
+  return "on " + device_label(device);
+}
+
+std::vector<Card> cards_of(const DeviceMemory& device, const analyze::Memory& memory,
+                           const trace::Trace& trace) {
+  const std::string when = base::format_duration(
+      static_cast<double>(device.levels[device.peak].time_ns - memory.begin_ns));
+  std::vector<Card> cards;
+  cards.push_back(
+      {"Peak", bytes_text(device.peak_bytes()), fmt::format("{} into the recording", when)});
+  std::int64_t reserved = 0;
+  for (const analyze::MemoryLevel& level : device.levels) {
+    reserved = std::max(reserved, level.reserved.value_or(0));
+  }
+  if (reserved > 0) {
+    cards.push_back({"Reserved", bytes_text(reserved), share_text(reserved, device, trace)});
+  }
+  cards.push_back({"Allocations", base::format_count(device.allocations),
+                   fmt::format("{} in all", bytes_text(device.allocated_bytes))});
+  cards.push_back({"Alive at the end", bytes_text(analyze::total_bytes(device.leaks)),
+                   base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks")});
+  if (device.fragmentation) {
+    cards.push_back(
+        {"Fragmentation", base::format_percent(device.fragmentation->share * 100),
+         fmt::format("of {} free at the peak", bytes_text(device.fragmentation->free_bytes))});
+  }
+  return cards;
+}
+
+void write_device(JsonWriter& json, const DeviceMemory& device, const analyze::Memory& memory,
+                  const trace::Trace& trace) {
+  Series allocated{"allocated", {}};
+  Series reserved{"reserved", {}};
+  for (const analyze::MemoryLevel& level : device.levels) {
+    allocated.points.push_back({level.time_ns, level.allocated});
+    if (level.reserved) reserved.points.push_back({level.time_ns, *level.reserved});
+  }
+  json.begin_object().key("label").value(device_label(device));
+  json.key("series").begin_array();
+  write_series(json, std::move(allocated), memory);
+  if (!reserved.points.empty()) write_series(json, std::move(reserved), memory);
+  json.end_array();
+  write_cards(json, cards_of(device, memory, trace));
+  write_uses(json, "at_peak", device.at_peak);
+  json.key("unknown_at_peak").value(device.unknown_at_peak);
+  write_uses(json, "leaks", device.leaks);
+  json.end_object();
 }
 
 }  // namespace
 
-void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_t begin_ns) {
+Card peak_memory_card(const DeviceMemory& device, const trace::Trace& trace) {
+  return {"Peak memory", bytes_text(device.peak_bytes()),
+          share_text(device.peak_bytes(), device, trace)};
+}
+
+void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Memory& memory) {
   json.key("memory");
-  if (trace.memory.empty()) {
+  if (memory.devices.empty() && memory.rss.empty()) {
     json.null();
     return;
   }
-  json.begin_object().key("series").begin_array();
-  for (const Series& series : series_of(trace, begin_ns)) write_series(json, series);
-  json.end_array().key("holders").begin_array().end_array();
-  json.key("leaks").begin_array().end_array().end_object();
+  const DeviceMemory* const first = main_device(memory);
+  json.begin_object().key("devices").begin_array();
+  if (first != nullptr) write_device(json, *first, memory, trace);
+  for (const DeviceMemory& device : memory.devices) {
+    if (&device != first) write_device(json, device, memory, trace);
+  }
+  json.end_array().key("host");
+  if (memory.rss.empty()) {
+    json.null().end_object();
+    return;
+  }
+  Series rss{"resident on the host", {}};
+  for (const analyze::HostSample& sample : memory.rss) {
+    rss.points.push_back({sample.time_ns, sample.bytes});
+  }
+  write_series(json, std::move(rss), memory);
+  json.end_object();
 }
 
 }  // namespace fathom::report

@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "analyze/work_type.h"
+#include "report/page_histograms.h"
 #include "report/page_sections.h"
 
 namespace fathom::report {
@@ -34,6 +35,16 @@ void write_figures(JsonWriter& json, const base::DurationStats& stats) {
   json.key("p50_ns").value(stats.quantile_ns(0.5)).key("p99_ns").value(stats.quantile_ns(0.99));
 }
 
+constexpr std::size_t kMostHistograms = 500;
+
+// Left out where there is nothing in it.
+void write_histogram(JsonWriter& json, const Histogram& histogram) {
+  if (histogram == Histogram{}) return;
+  json.key("histogram").begin_array();
+  for (const std::uint64_t calls : histogram) json.value(calls);
+  json.end_array();
+}
+
 void write_scope(JsonWriter& json, const trace::OperationSummary& scope) {
   json.begin_object().key("name").value(scope.operation).key("calls").value(scope.calls);
   json.key("errors").value(scope.errors).key("total_ns").value(scope.total_ns);
@@ -60,14 +71,18 @@ void write_bottlenecks(JsonWriter& json, const RunReport& report) {
 }  // namespace
 
 void write_operations(JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
+  const std::vector<Histogram> histograms =
+      gpu_histograms(trace, report.operations, kMostHistograms);
   json.key("operations").begin_array();
-  for (const Operation& operation : report.operations) {
+  for (std::size_t i = 0; i < report.operations.size(); ++i) {
+    const Operation& operation = report.operations[i];
     if (operation.is_frame) continue;
     if (operation.kind == SpanKind::scope && !trace.operations.empty()) continue;  // are scopes
     json.begin_object().key("name").value(operation.name);
     json.key("kind").value(trace::name_of(operation.kind)).key("part").value(colour_of(operation));
     json.key("self_ns").value(operation.self_ns);
     write_figures(json, operation.durations);
+    write_histogram(json, histograms[i]);
     json.end_object();
   }
   json.end_array().key("scopes").begin_array();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analyze/memory.h"
 #include "base/json_writer.h"
 #include "report/hta_report.h"
 #include "report/page_story.h"
@@ -29,7 +30,10 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta);
 // ranks: one row a GPU of a rank, where there are several
 void write_ranks(base::JsonWriter& json, const HtaReport& hta);
 
-// memory: over time, from `begin_ns`; null where the trace has nothing about it
-void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_t begin_ns);
+// memory: over time, and whose; null where the trace has nothing about it
+void write_memory(base::JsonWriter& json, const trace::Trace& trace, const analyze::Memory& memory);
+
+// cards
+void write_cards(base::JsonWriter& json, const std::vector<Card>& cards);
 
 }  // namespace fathom::report

@@ -8,6 +8,7 @@
 #include "analyze/split.h"
 #include "base/format.h"
 #include "report/hta_story.h"
+#include "report/memory_report.h"
 
 namespace fathom::report {
 namespace {
@@ -129,7 +130,8 @@ void tell_host_story(PageStory& story, const RunReport& report, const trace::Tra
 
 }  // namespace
 
-PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta) {
+PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
+                     const analyze::Memory& memory) {
   PageStory story;
   if (trace.spans.size() == 0) {
     story.headline =
@@ -141,6 +143,9 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
     tell_gpu_story(story, report, hta);
   } else {
     tell_host_story(story, report, trace);
+  }
+  if (const analyze::DeviceMemory* device = main_device(memory)) {
+    story.cards.push_back(peak_memory_card(*device, trace));
   }
   return story;
 }

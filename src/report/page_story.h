@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/memory.h"
 #include "report/hta_report.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
@@ -35,10 +36,14 @@ struct PageStory {
   std::vector<RingPart> ring;
 };
 
-// Of one trace; `hta` is of the same, all steps of it.
-PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta);
+// Of one trace; `hta` (all steps) and `memory` are of the same.
+PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
+                     const analyze::Memory& memory);
 
 // Of many ranks.
 PageStory page_story(const HtaReport& hta);
+
+// "Peak memory 11.2 GB, 70 % of 16 GB".
+Card peak_memory_card(const analyze::DeviceMemory& device, const trace::Trace& trace);
 
 }  // namespace fathom::report

@@ -46,15 +46,20 @@ void write_run(JsonWriter& json, const HtaReport& hta) {
 
 }  // namespace
 
-void write_story(JsonWriter& json, const PageStory& story) {
-  json.key("story").begin_object().key("headline").value(story.headline);
-  json.key("detail").value(story.detail).end_object();
+void write_cards(JsonWriter& json, const std::vector<Card>& cards) {
   json.key("cards").begin_array();
-  for (const Card& card : story.cards) {
+  for (const Card& card : cards) {
     json.begin_object().key("label").value(card.label).key("value").value(card.value);
     json.key("note").value(card.note).end_object();
   }
-  json.end_array().key("ring");
+  json.end_array();
+}
+
+void write_story(JsonWriter& json, const PageStory& story) {
+  json.key("story").begin_object().key("headline").value(story.headline);
+  json.key("detail").value(story.detail).end_object();
+  write_cards(json, story.cards);
+  json.key("ring");
   if (story.ring.empty()) {
     json.null();
     return;
@@ -71,15 +76,16 @@ void write_story(JsonWriter& json, const PageStory& story) {
 std::string page_summary(const RunReport& report, const trace::Trace& trace) {
   const HtaReport hta =
       make_hta_report(analyze::holistic(trace, report.source, {.all_steps = true}));
+  const analyze::Memory memory = analyze::memory(trace);
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("fathom").value(FATHOM_VERSION);
   write_run(json, report, trace);
-  write_story(json, page_story(report, trace, hta));
+  write_story(json, page_story(report, trace, hta, memory));
   write_slices(json, report, trace);
   write_operations(json, report, trace);
   write_advice(json, hta);
-  write_memory(json, trace, report.activity.begin_ns);
+  write_memory(json, trace, memory);
   write_ranks(json, hta);
   json.key("warnings").begin_array();
   for (const trace::Warning& warning : trace.warnings.all()) json.value(describe(warning));

@@ -56,7 +56,9 @@ std::string gpu_story(const ProfileSession& session) {
   const IdleGap& gap = session.idle_gaps.front();
   if (share_of_run(session, gap.duration_ms) < 0.05) return text;
   text += fmt::format(" Its longest wait was {}", duration(gap.duration_ms));
-  return text + (gap.host.empty() || gap.host_share < 0.5 ? "." : ", for " + base::fit(gap.host, 50) + ".");
+  return text + (gap.host.empty() || gap.host_share < 0.5
+                     ? "."
+                     : ", for \"" + base::fit(gap.host, 50) + "\".");
 }
 
 std::string story(const ProfileSession& session, const trace::Trace& trace) {
@@ -137,7 +139,7 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
     has_parts = has_parts || scope.second.total_gpu_time_ms;
   }
   std::stable_sort(scopes.begin(), scopes.end(), [](const auto* a, const auto* b) {
-    return a->second.self_time_ms > b->second.self_time_ms;
+    return a->second.total_time_ms > b->second.total_time_ms;
   });
   std::vector<std::string> header = {"scope", "calls", "total", "self", "mean"};
   header.insert(header.end(), has_parts ? 4U : 2U, "");
@@ -146,7 +148,10 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
                 : std::vector<std::string>{"p50", "p99"};
   std::copy(rest.begin(), rest.end(), header.begin() + 5);
   base::Table table(header);
-  const auto known = [](const std::optional<double>& ms) { return ms ? duration(*ms) : "–"; };
+  const auto known = [](const std::optional<double>& ms) -> std::string {
+    if (!ms) return "–";
+    return *ms == 0 ? "0" : duration(*ms);
+  };
   const std::size_t shown = std::min(top, scopes.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, scope] = *scopes[i];

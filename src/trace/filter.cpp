@@ -21,6 +21,13 @@ void move_parents(std::vector<SpanId>& parent, const std::vector<SpanId>& place)
   parent = std::move(around);
 }
 
+// What only some spans have.
+template <typename Item>
+void keep_items(std::vector<Item>& items, const std::vector<SpanId>& place) {
+  std::erase_if(items, [&](const Item& item) { return place[item.span] == kNoSpan; });
+  for (Item& item : items) item.span = place[item.span];
+}
+
 }  // namespace
 
 void keep_spans(Trace& trace, const std::function<bool(SpanId)>& keep) {
@@ -47,11 +54,8 @@ void keep_spans(Trace& trace, const std::function<bool(SpanId)>& keep) {
     Track& track = trace.tracks[spans.track[id]];
     if (track.span_count++ == 0) track.first_span = id;
   }
-  std::vector<SpanBytes> bytes;
-  for (const SpanBytes& item : trace.bytes) {
-    if (place[item.span] != kNoSpan) bytes.push_back({place[item.span], item.bytes});
-  }
-  trace.bytes = std::move(bytes);
+  keep_items(trace.bytes, place);
+  keep_items(trace.scopes, place);
 }
 
 }  // namespace fathom::trace

@@ -5,15 +5,18 @@
 #include "base/error.h"
 #include "trace/read/chrome.h"
 #include "trace/read/input.h"
+#include "trace/read/nsys.h"
 #include "trace/read/perfetto.h"
 #include "trace/read/profile_json.h"
+#include "trace/read/snapshot.h"
 #include "trace/read/sniff.h"
 
 namespace fathom::trace {
 namespace {
 
 constexpr const char* kWhatFathomReads =
-    "Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto and its own profiles.";
+    "Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite, "
+    "PyTorch memory snapshots and its own profiles.";
 
 }  // namespace
 
@@ -27,6 +30,10 @@ Trace read_trace(const std::string& path) {
       return read_perfetto(input->view(), input);
     case Format::profile_json:
       return read_profile_json(input->view(), input);
+    case Format::sqlite:
+      return read_nsys(input);
+    case Format::pickle:
+      return read_snapshot(input);
     case Format::foreign:
       break;
   }

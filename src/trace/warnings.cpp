@@ -48,6 +48,12 @@ std::string counted(const Warning& warning) {
       return plural("packet lost or not decodable", "packets lost or not decodable");
     case WarningKind::unknown_field_type:
       return plural("field of the wrong type", "fields of the wrong type");
+    case WarningKind::damaged_table:
+      return plural("damaged table, read as far as it goes",
+                    "damaged tables, read as far as they go");
+    case WarningKind::refused_call:
+      return plural("object that is no plain data, left out",
+                    "objects that are no plain data, left out");
   }
   return {};
 }
@@ -70,6 +76,10 @@ void Warnings::merge(const Warnings& other) {
   for (const Warning& warning : other.all_) add(warning.kind, warning.first_byte, warning.count);
 }
 
+void Warnings::remove(WarningKind kind) {
+  std::erase_if(all_, [&](const Warning& warning) { return warning.kind == kind; });
+}
+
 std::uint64_t Warnings::count(WarningKind kind) const {
   for (const Warning& warning : all_) {
     if (warning.kind == kind) return warning.count;
@@ -78,6 +88,7 @@ std::uint64_t Warnings::count(WarningKind kind) const {
 }
 
 std::string describe(const Warning& warning) {
+  if (warning.first_byte == kNowhere) return counted(warning);
   const bool once = warning.count == 1;
   return fmt::format("{} ({}at byte {})", counted(warning), once ? "" : "first ",
                      base::format_count(warning.first_byte));

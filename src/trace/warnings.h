@@ -26,18 +26,23 @@ enum class WarningKind : std::uint8_t {
   bad_comma,           // trailing, leading, missing or doubled comma
   lost_packets,        // Perfetto: packets its recorder dropped, or that lack what they refer to
   unknown_field_type,  // profile JSON: a field that is not of the type it should be
+  damaged_table,       // SQLite: a table whose rows could not all be read
+  refused_call,        // pickle: an object that only running code of the file would make
 };
+
+inline constexpr std::uint64_t kNowhere = UINT64_MAX;  // the place of what has none in the file
 
 struct Warning {
   WarningKind kind;
   std::uint64_t count = 0;
-  std::uint64_t first_byte = 0;  // in the unpacked content, of the first of them
+  std::uint64_t first_byte = 0;  // in the unpacked content, of the first of them; or kNowhere
 };
 
 class Warnings {
  public:
   void add(WarningKind kind, std::uint64_t byte, std::uint64_t count = 1);
   void merge(const Warnings& other);
+  void remove(WarningKind kind);
   const std::vector<Warning>& all() const { return all_; }  // by kind
   std::uint64_t count(WarningKind kind) const;
   bool empty() const { return all_.empty(); }

@@ -4,13 +4,14 @@
 
 #include <cmath>
 
-#include "analyze/attribution.h"
 #include "analyze/idle_gaps.h"
 #include "random_trace.h"
+#include "trace/scope_parts.h"
 
 namespace fathom::analyze {
 namespace {
 
+using trace::ScopeParts;
 using trace::SpanId;
 using trace::SpanKind;
 
@@ -139,7 +140,7 @@ TEST(Session, AWaitForTheGpuIsTheGpusTime) {
   EXPECT_DOUBLE_EQ(found.bottlenecks[2].cumulative_share, 1.0);
 }
 
-TEST(Attribution, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
+TEST(ScopeParts, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
   Making making;
   const SpanId outer = making.thread_span(1, "outer", SpanKind::scope, 0, 100);
   const SpanId inner = making.thread_span(1, "inner", SpanKind::scope, 10, 50);
@@ -157,7 +158,7 @@ TEST(Attribution, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
   EXPECT_EQ(found[1].parts, (base::TimeParts{20, 0, 5, 15}));
 }
 
-TEST(Attribution, NumbersAreAProcessesOwnAndBeginAgainInItsSecondLife) {
+TEST(ScopeParts, NumbersAreAProcessesOwnAndBeginAgainInItsSecondLife) {
   Making making;
   making.in_scope(making.thread_span(1, "first life", SpanKind::scope, 0, 10), 1);
   making.in_scope(making.thread_span(1, "second life", SpanKind::scope, 20, 30), 1);
@@ -169,7 +170,7 @@ TEST(Attribution, NumbersAreAProcessesOwnAndBeginAgainInItsSecondLife) {
   }
 }
 
-TEST(Attribution, PartsAddUpOnRandomTraces) {
+TEST(ScopeParts, PartsAddUpOnRandomTraces) {
   std::mt19937 random(5);
   for (int round = 0; round < 500; ++round) {
     trace::Trace trace = trace::random_small_trace(random);

@@ -44,6 +44,26 @@ TEST(DurationStats, CountSumMinMaxAreExact) {
   EXPECT_DOUBLE_EQ(stats.std_dev_ns(), std::sqrt(44.0 / 3));
 }
 
+TEST(DurationStats, MergedIsAsIfAllHadBeenAdded) {
+  DurationStats all;
+  DurationStats odd;
+  DurationStats even;
+  for (std::int64_t value = 1'000; value < 5'000; value += 7) {
+    all.add(value);
+    (value % 2 == 0 ? even : odd).add(value);
+  }
+  DurationStats merged;
+  merged.merge(odd);
+  merged.merge({});
+  merged.merge(even);
+  EXPECT_EQ(merged.count(), all.count());
+  EXPECT_EQ(merged.sum_ns(), all.sum_ns());
+  EXPECT_EQ(merged.min_ns(), all.min_ns());
+  EXPECT_EQ(merged.max_ns(), all.max_ns());
+  EXPECT_EQ(merged.std_dev_ns(), all.std_dev_ns());
+  EXPECT_EQ(merged.quantile_ns(0.9), all.quantile_ns(0.9));
+}
+
 TEST(DurationStats, OneValueHasNoSpread) {
   DurationStats stats;
   stats.add(1'000'003);

@@ -75,6 +75,35 @@ TEST_F(Demo, TellsOfTheIdleGapAndWhereEveryNanosecondWent) {
   for (const json& entry : profile["entries"]) expect_exact_parts(entry, "duration_ms");
 }
 
+TEST_F(Demo, ARunAsAProfileHasTheSplitOfEveryEntry) {
+  const Scratch scratch;
+  const std::string run = scratch.path("run.pftrace");
+  ASSERT_EQ(run_program({"profile", "-o", run, "--", kMatmul}).status, 0);
+  ASSERT_EQ(run_program({"convert", run, scratch.path("profile.json")}).status, 0);
+  const json profile = json::parse(content_of(scratch.path("profile.json")));
+  EXPECT_EQ(profile["entries"].size(), 15U);
+  for (const json& entry : profile["entries"]) expect_exact_parts(entry, "duration_ms");
+  EXPECT_GT(profile["summary"]["multiply"]["total_gpu_time_ms"], 0.0);
+}
+
+TEST_F(Demo, OpenclOfAForkedChildAndOfItsParentIsInOneRun) {
+  const Scratch scratch;
+  const Outcome outcome = run_program({"profile", "-o", scratch.path("run.pftrace"), "--json",
+                                       scratch.path("session.json"), "--api", "--",
+                                       FATHOM_BINARY_DIR "/bin/forking_program"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json session = json::parse(content_of(scratch.path("session.json")));
+  ASSERT_EQ(session["kernels"].size(), 1U) << outcome.err;
+  EXPECT_EQ(session["kernels"][0]["calls"], 5);
+  EXPECT_EQ(session["builds"].size(), 2U);
+  ASSERT_EQ(session["scopes"].size(), 3U);
+  for (const json& scope : session["scopes"]) {
+    expect_exact_parts(scope, "total_time_ms");
+    EXPECT_EQ(scope["gpu_time_ms"] > 0.0, scope["name"] != "before the fork") << scope;
+  }
+  EXPECT_EQ(session["allocated_memory_mb"], 0.0);
+}
+
 // Started without `fathom profile`: the program asks for the recorder itself.
 TEST_F(Demo, HasTheSameSplitFromInsideTheProgram) {
   const Scratch scratch;

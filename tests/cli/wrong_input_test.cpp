@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/run_program.h"
+#include "trace/sqlite_file.h"
 
 // Whatever a command is given, it answers with one clear line and status 2, and leaves nothing
 // behind.
@@ -54,7 +55,7 @@ TEST_P(WrongInput, MissingFile) {
 }
 
 TEST_P(WrongInput, Directory) {
-  expect_one_line(run(std::filesystem::temp_directory_path().string()), "directory");
+  expect_one_line(run(scratch_.path(".")), "directory");
 }
 
 TEST_P(WrongInput, EmptyFile) {
@@ -79,11 +80,38 @@ TEST_P(WrongInput, Text) {
   expect_one_line(run(scratch_.write("notes.txt", "hello\n")), "notes.txt");
 }
 
+TEST_P(WrongInput, DatabaseThatIsNoExport) {
+  const std::string file = trace::testing::sqlite_file("CREATE TABLE users (id INTEGER)");
+  expect_one_line(run(scratch_.write("users.db", file)), "Nsight Systems export");
+}
+
+TEST_P(WrongInput, CutOffDatabase) {
+  const std::string file = trace::testing::sqlite_file(
+      "CREATE TABLE StringIds (id INTEGER, value TEXT); CREATE TABLE NVTX_EVENTS (start INTEGER)");
+  expect_one_line(run(scratch_.write("cut.sqlite", file.substr(0, 2000))), "cut off");
+  expect_one_line(run(scratch_.write("cut.sqlite", file.substr(0, 20))), "cut off");
+}
+
+TEST_P(WrongInput, PickleThatIsNoSnapshot) {
+  expect_one_line(run(scratch_.write("numbers.pickle",
+                                     "\x80\x04]\x94(K\x01K\x02"
+                                     "e.")),
+                  "not a memory snapshot");
+}
+
+TEST_P(WrongInput, PickleThatRunsAProgram) {
+  const std::string trap = scratch_.path("trap");
+  const std::string file = "cposix\nsystem\n(S'touch " + trap + "'\ntR.";
+  expect_one_line(run(scratch_.write("evil.pickle", file)), "posix.system");
+  expect_one_line(run(scratch_.write("evil.pickle", "\x80\x02" + file)), "posix.system");
+  EXPECT_FALSE(std::filesystem::exists(trap));
+}
+
 TEST_P(WrongInput, NoArgument) {
   expect_one_line(run_program({GetParam()}), "required");
 }
 
-INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "convert"),
+INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "hta", "convert"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {

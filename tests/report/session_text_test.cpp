@@ -47,7 +47,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   EXPECT_EQ(session_text(report_of(session), run_of("./app"), 10, 100), R"(
   ./app · 1.00 s
 
-  The GPU computed for 25.0 % of the run. Its longest wait was 300.0 ms, for prepare.
+  The GPU computed for 25.0 % of the run. Its longest wait was 300.0 ms, for "prepare".
 
   gpu       █████████                              25.0 %   250.0 ms   10 kernels
   transfer  ▏                                       0.5 %     5.0 ms   3 copies, 12.6 MB

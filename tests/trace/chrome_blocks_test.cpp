@@ -150,6 +150,7 @@ TEST(ChromeBlocks, CutOffPackingGivesWhatCanBeUnpacked) {
     const Trace trace = read_text(packed.substr(0, packed.size() / 2), 2);
     EXPECT_GT(trace.spans.size(), 100U);
     EXPECT_EQ(trace.warnings.count(WarningKind::damaged_packing), 1U);
+    EXPECT_EQ(trace.warnings.count(WarningKind::cut_off), 0U);  // one cause, one line
   }
 }
 

@@ -47,10 +47,9 @@ TEST(Input, WhatCannotBeReadIsOneLine) {
   EXPECT_EQ(error_of("/no/such/file"), "/no/such/file: no such file");
   EXPECT_EQ(error_of("/tmp"), "/tmp: is a directory, not a trace");
   EXPECT_EQ(error_of_content(""), "F: is empty");
-  EXPECT_EQ(
-      error_of_content("\x89PNG\r\n\x1A\n"),
-      "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto and its "
-      "own profiles.");
+  EXPECT_EQ(error_of_content("\x89PNG\r\n\x1A\n"),
+            "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, "
+            "Nsight Systems SQLite, PyTorch memory snapshots and its own profiles.");
   EXPECT_EQ(error_of_content(std::string("\x1F\x8B\x08\0\0\0\0", 7)),
             "F: the compressed data is cut off or damaged: nothing can be unpacked");
   EXPECT_EQ(error_of_content("{\"a\": 1}"), "F: not a trace: JSON without events");
@@ -79,7 +78,10 @@ TEST(Sniff, TellsFormatsByContent) {
   EXPECT_EQ(format("\x0A\x06\x40\x01\x50\x02\x58\x03\x0A\x02\x40\x01"), Format::perfetto);
   EXPECT_EQ(format("PK\x03\x04"), Format::foreign);
   EXPECT_EQ(sniff("hello").what, "text");
-  EXPECT_EQ(sniff(std::string_view("SQLite format 3\0", 16)).what.substr(0, 15), "SQLite database");
+  EXPECT_EQ(format(std::string_view("SQLite format 3\0", 16)), Format::sqlite);
+  EXPECT_EQ(format("\x80\x04\x95"), Format::pickle);
+  EXPECT_EQ(format("(dp0\nVsegments\n"), Format::pickle);
+  EXPECT_EQ(format("cos\nsystem\n(S'ls'\ntR."), Format::pickle);
 }
 
 }  // namespace

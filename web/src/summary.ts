@@ -77,6 +77,8 @@ export interface Operation {
   std_ns: number;
   p50_ns: number;
   p99_ns: number;
+  // Calls by duration, in bins of equal ratio from the shortest (1 ns at least) to the longest.
+  histogram?: number[];
 }
 
 // A scope of the library, as the recorder counted it: exact for the whole run.
@@ -106,24 +108,30 @@ export interface Bottleneck {
 }
 
 export interface Memory {
-  series: MemorySeries[];
-  holders: MemoryHolder[];
-  leaks: MemoryHolder[];
+  devices: DeviceMemory[]; // the one that the story is about first
+  host: MemorySeries | null;
 }
 
-// Bytes over time; `times_ns` from the start of the run.
+export interface DeviceMemory {
+  label: string;
+  series: MemorySeries[]; // allocated, then reserved where known
+  cards: Card[];
+  at_peak: MemoryUse[];
+  unknown_at_peak: number; // bytes of the peak that are older than the recording
+  leaks: MemoryUse[]; // alive at the end
+}
+
+// Bytes over time, from the start of the recording; each holds until the next.
 export interface MemorySeries {
   label: string;
   times_ns: number[];
   bytes: number[];
-  peak_bytes: number;
-  peak_time_ns: number;
-  capacity_bytes: number | null;
 }
 
-// Who holds memory: alive at the peak, or never freed.
-export interface MemoryHolder {
-  name: string;
+// Who allocated: the scope around the allocation, and the call that made it. Empty where unknown.
+export interface MemoryUse {
+  scope: string;
+  call: string;
   blocks: number;
   bytes: number;
 }

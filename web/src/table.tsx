@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount } from "./format";
+import { formatCount, formatPlural } from "./format";
 import { usePaper } from "./theme";
 
 export interface Column<Row> {
@@ -73,7 +73,7 @@ export function DataTable<Row>(props: Props<Row>) {
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
         <span class="quiet" role="status">
-          {query ? `${formatCount(shown.length)} of ${formatCount(rows.length)}` : formatCount(rows.length)} {props.label}
+          {query && `${formatCount(shown.length)} of `}{formatPlural(rows.length, props.label.replace(/s$/, ""), props.label)}
         </span>
       </div>
       <div

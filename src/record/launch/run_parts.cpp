@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -61,10 +63,22 @@ bool is_being_written(const File& part) {
   return true;
 }
 
+std::int64_t birth_ns(const fs::path& path) {
+  struct statx status {};
+  if (statx(AT_FDCWD, path.c_str(), 0, STATX_BTIME, &status) != 0) return 0;
+  return status.stx_btime.tv_sec * 1'000'000'000 + status.stx_btime.tv_nsec;
+}
+
+// In the order in which their processes began: readers like clocks that go forward. Where the file
+// system does not say, by name.
 std::vector<fs::path> parts_in(const std::string& folder) {
+  std::vector<std::pair<std::int64_t, fs::path>> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    found.emplace_back(birth_ns(entry.path()), entry.path());
+  }
+  std::sort(found.begin(), found.end());
   std::vector<fs::path> parts;
-  for (const auto& entry : fs::directory_iterator(folder)) parts.push_back(entry.path());
-  std::sort(parts.begin(), parts.end());
+  for (auto& [birth, path] : found) parts.push_back(std::move(path));
   return parts;
 }
 

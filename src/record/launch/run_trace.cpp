@@ -25,11 +25,13 @@ void append_clock(pbf_writer& trace, const Ended& ended) {
   pbf_writer packet(trace, pf::trace::kPacket);
   packet.add_uint32(pf::packet::kSequenceId, kSequence);
   pbf_writer snapshot(packet, pf::packet::kClockSnapshot);
-  {
+  const auto add_clock = [&](std::uint32_t id, std::int64_t ns) {
     pbf_writer clock(snapshot, pf::clock_snapshot::kClocks);
-    clock.add_uint32(pf::clock::kClockId, pf::kMonotonicRaw);
-    clock.add_uint64(pf::clock::kTimestamp, unsigned_of(ended.begin_ns));
-  }
+    clock.add_uint32(pf::clock::kClockId, id);
+    clock.add_uint64(pf::clock::kTimestamp, unsigned_of(ns));
+  };
+  add_clock(pf::kMonotonicRaw, ended.begin_ns);
+  add_clock(pf::kRealtime, ended.begin_unix_ns);
   snapshot.add_uint32(pf::clock_snapshot::kPrimaryTraceClock, pf::kMonotonicRaw);
 }
 

@@ -202,13 +202,14 @@ Trace read_chrome(const std::shared_ptr<const Input>& input, unsigned threads) {
     throw base::Error(input->name(), found.has_event_list ? "cut off before the first event"
                                                           : "not a trace: JSON without events");
   }
-  // One cause, one line: what is cut off in packed data shows as such.
   Warnings warnings;
   if (is_damaged) warnings.add(WarningKind::damaged_packing, source.content_size());
   std::vector<ChromePart> parts;
   for (const auto& worker : workers) parts.push_back(std::move(worker->result));
   workers.clear();
   Trace trace = finish_chrome(std::move(parts), run_info_of(found.heading), warnings, threads);
+  // One cause, one line: packed data that is cut off cuts off what is in it.
+  if (is_damaged) trace.warnings.remove(WarningKind::cut_off);
   trace.args_at = [input](std::uint64_t at) {
     const std::string_view content = input->view();
     return at < content.size() ? args_of_event(content.substr(at)) : std::string();

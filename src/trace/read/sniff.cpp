@@ -27,11 +27,6 @@ constexpr std::array kForeign = {
     Magic{"\x7F"
           "ELF",
           "ELF program"},
-    Magic{"SQLite format 3", "SQLite database (Nsight Systems exports cannot be read yet)"},
-    Magic{"\x80\x02", "Python pickle"},
-    Magic{"\x80\x03", "Python pickle"},
-    Magic{"\x80\x04", "Python pickle"},
-    Magic{"\x80\x05", "Python pickle"},
     Magic{"<", "HTML or XML page"},
 };
 
@@ -104,6 +99,18 @@ bool looks_like_perfetto(std::string_view head) {
   return at + length >= head.size() || head[at + length] == '\x0A';
 }
 
+// A pickle says its protocol first, from 2 on; those before have no sign but how a dict or a list
+// begins in them, or what a call is named.
+bool looks_like_pickle(std::string_view head) {
+  if (head.size() < 3) return false;
+  if (head[0] == '\x80') return head[1] >= 2 && head[1] <= 5;
+  if (head.starts_with("(dp") || head.starts_with("(lp")) return true;
+  if (head.starts_with("}q") || head.starts_with("]q")) return true;
+  const std::size_t line = head.substr(0, 128).find('\n');
+  const bool is_call = head[0] == 'c' && line != std::string_view::npos;
+  return is_call && head.substr(line + 1, 128).find("\n(") != std::string_view::npos;
+}
+
 bool is_text(std::string_view head) {
   return std::all_of(head.begin(), head.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 || is_space(c); });
@@ -120,6 +127,8 @@ Sniffed sniff(std::string_view head) {
     return {Format::perfetto, {}};
   }
   if (is_json) return {text[0] == '{' ? format_of_object(text) : Format::chrome_json, {}};
+  if (head.starts_with("SQLite format 3")) return {Format::sqlite, {}};
+  if (looks_like_pickle(head)) return {Format::pickle, {}};
   for (const Magic& magic : kForeign) {
     if (text.starts_with(magic.bytes) || head.starts_with(magic.bytes)) {
       return {Format::foreign, magic.what};

@@ -5,7 +5,7 @@
 
 namespace fathom::trace {
 
-enum class Format : std::uint8_t { chrome_json, profile_json, perfetto, foreign };
+enum class Format : std::uint8_t { chrome_json, profile_json, perfetto, sqlite, pickle, foreign };
 
 struct Sniffed {
   Format format = Format::foreign;

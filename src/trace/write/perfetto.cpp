@@ -132,6 +132,11 @@ void PerfettoWriter::write_run() {
     if (info.rank) run.add_int64(pf::fathom_run::kRank, *info.rank);
     if (info.world_size) run.add_int64(pf::fathom_run::kWorldSize, *info.world_size);
     if (info.dropped_spans) run.add_int64(pf::fathom_run::kDroppedSpans, *info.dropped_spans);
+    if (info.begin_ns) run.add_int64(pf::fathom_run::kBeginNs, *info.begin_ns);
+    if (info.end_ns) run.add_int64(pf::fathom_run::kEndNs, *info.end_ns);
+    if (info.exit_status) run.add_int64(pf::fathom_run::kExitStatus, *info.exit_status);
+    if (info.signal) run.add_int64(pf::fathom_run::kSignal, *info.signal);
+    if (info.cpu_ns) run.add_int64(pf::fathom_run::kCpuNs, *info.cpu_ns);
     if (shift_ns_ != 0) run.add_int64(pf::fathom_run::kTimeShiftNs, shift_ns_);
     for (const DeviceInfo& device : info.devices) add_device(run, device);
     for (const OperationSummary& operation : trace_.operations) add_operation(run, operation);

@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "trace/json_scan.h"
+#include "trace/scope_parts.h"
 #include "trace/write/args.h"
 #include "trace/write/decimal.h"
 #include "trace/write/formats.h"
@@ -68,10 +69,35 @@ OperationSummary summarise(std::string operation, std::vector<std::int64_t>& dur
   return figures;
 }
 
+// The parts of all scopes of one name together.
+struct PartSums {
+  std::uint64_t scopes = 0;
+  double gpu_ns = 0;
+  double transfer_ns = 0;
+  double overhead_ns = 0;
+  double cpu_ns = 0;
+};
+
+std::map<std::string_view, PartSums> part_sums(const Trace& trace,
+                                               const std::vector<ScopeParts>& parts) {
+  std::map<std::string_view, PartSums> sums;
+  for (const ScopeParts& scope : parts) {
+    PartSums& sum = sums[trace.name(scope.span)];
+    ++sum.scopes;
+    sum.gpu_ns += static_cast<double>(scope.parts.gpu);
+    sum.transfer_ns += static_cast<double>(scope.parts.transfer);
+    sum.overhead_ns += static_cast<double>(scope.parts.overhead);
+    sum.cpu_ns += static_cast<double>(scope.parts.cpu);
+  }
+  return sums;
+}
+
 class ProfileWriter {
  public:
   ProfileWriter(const Trace& trace, Output& out)
-      : trace_(trace), out_(out), json_(out.buffer()), chosen_(choose_entries(trace)) {}
+      : trace_(trace), out_(out), json_(out.buffer()), chosen_(choose_entries(trace)) {
+    if (has_gpu_activity(trace)) parts_ = scope_parts(trace);
+  }
 
   void write() {
     json_.begin_object().key("fathom").value(FATHOM_VERSION).key("run");
@@ -92,6 +118,7 @@ class ProfileWriter {
   void number_entries();
   void write_entry(SpanId id);
   void write_time(std::string_view key, std::int64_t ns, int places);
+  void write_parts(SpanId id);
   void write_other_fields(SpanId id);
   void write_summary();
   void write_figures(const OperationSummary& figures);
@@ -101,6 +128,7 @@ class ProfileWriter {
   base::JsonWriter json_;
   std::vector<bool> chosen_;
   std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is no entry
+  std::vector<ScopeParts> parts_;      // of scopes, by span; empty where the GPU is not known
 };
 
 void ProfileWriter::write_run() {
@@ -146,9 +174,26 @@ void ProfileWriter::write_entry(SpanId id) {
   while (parent != kNoSpan && !chosen_[parent]) parent = spans.parent[parent];
   json_.key("parent");
   parent == kNoSpan ? json_.null() : json_.value(entry_numbers_[parent]);
+  write_parts(id);
   write_other_fields(id);
   json_.end_object();
   out_.flush_if_full();
+}
+
+void ProfileWriter::write_parts(SpanId id) {
+  const auto found =
+      std::lower_bound(parts_.begin(), parts_.end(), id,
+                       [](const ScopeParts& each, SpanId span) { return each.span < span; });
+  if (found == parts_.end() || found->span != id) return;
+  write_time("gpu_time_ms", found->parts.gpu, 6);
+  write_time("cpu_time_ms", found->parts.cpu, 6);
+  write_time("transfer_time_ms", found->parts.transfer, 6);
+  write_time("overhead_ms", found->parts.overhead, 6);
+  const std::int64_t duration = trace_.spans.duration_ns[id];
+  if (duration > 0) {
+    json_.key("gpu_utilization")
+        .value(static_cast<double>(found->parts.gpu) / static_cast<double>(duration));
+  }
 }
 
 // What was read from a profile is a field again; arguments of other formats are attributes.
@@ -173,7 +218,17 @@ void ProfileWriter::write_other_fields(SpanId id) {
 
 void ProfileWriter::write_summary() {
   if (!trace_.operations.empty()) {
-    for (const OperationSummary& figures : trace_.operations) write_figures(figures);
+    const std::map<std::string_view, PartSums> sums = part_sums(trace_, parts_);
+    for (OperationSummary figures : trace_.operations) {
+      const auto known = sums.find(figures.operation);
+      if (known != sums.end() && known->second.scopes == figures.calls) {
+        figures.gpu_ns = known->second.gpu_ns;
+        figures.transfer_ns = known->second.transfer_ns;
+        figures.overhead_ns = known->second.overhead_ns;
+        figures.cpu_ns = known->second.cpu_ns;
+      }
+      write_figures(figures);
+    }
     return;
   }
   std::vector<std::vector<std::int64_t>> durations(trace_.names.size());

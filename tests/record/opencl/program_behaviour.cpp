@@ -165,12 +165,58 @@ void extensions() {
   std::printf("command buffers: %d\n", find("clEnqueueCommandBufferKHR") != nullptr ? 1 : 0);
 }
 
+// Three kernels in a command buffer, which is enqueued four times; nothing where there are none.
+void command_buffer() {
+  const Setup cl;
+  const auto find = [&](const char* name) {
+    return clGetExtensionFunctionAddressForPlatform(cl.platform, name);
+  };
+  const auto create =
+      reinterpret_cast<clCreateCommandBufferKHR_fn>(find("clCreateCommandBufferKHR"));
+  const auto add =
+      reinterpret_cast<clCommandNDRangeKernelKHR_fn>(find("clCommandNDRangeKernelKHR"));
+  const auto finalize =
+      reinterpret_cast<clFinalizeCommandBufferKHR_fn>(find("clFinalizeCommandBufferKHR"));
+  const auto enqueue =
+      reinterpret_cast<clEnqueueCommandBufferKHR_fn>(find("clEnqueueCommandBufferKHR"));
+  if (create == nullptr || add == nullptr || finalize == nullptr || enqueue == nullptr) {
+    std::printf("no command buffers\n");
+    return;
+  }
+  cl_command_queue queue = cl.queue();
+  cl_mem const buffer = cl.buffer();
+  cl_kernel const kernel = cl.kernel("twice");
+  CHECK_CL(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
+  cl_int status = CL_SUCCESS;
+  cl_command_buffer_khr const commands = create(1, &queue, nullptr, &status);
+  CHECK_CL(status);
+  for (int i = 0; i < 3; ++i) {
+    CHECK_CL(add(commands, nullptr, nullptr, kernel, 1, nullptr, &kItems, nullptr, 0, nullptr,
+                 nullptr, nullptr));
+  }
+  CHECK_CL(finalize(commands));
+  // With a queue and without one, with an event and without.
+  cl_event event = nullptr;
+  CHECK_CL(enqueue(1, &queue, commands, 0, nullptr, nullptr));
+  CHECK_CL(clFinish(queue));
+  CHECK_CL(enqueue(0, nullptr, commands, 0, nullptr, nullptr));
+  CHECK_CL(clFinish(queue));
+  CHECK_CL(enqueue(0, nullptr, commands, 0, nullptr, &event));
+  CHECK_CL(clWaitForEvents(1, &event));
+  print_event("command buffer", event);
+  CHECK_CL(clReleaseEvent(event));
+  std::printf("no buffer: %d\n", enqueue(1, &queue, nullptr, 0, nullptr, nullptr));
+  CHECK_CL(clFinish(queue));
+  std::printf("enqueued 3\n");
+}
+
 }  // namespace
 
 bool run_behaviour(const std::string& mode) {
   if (mode == "queries") return queries(), true;
   if (mode == "references") return references(), true;
   if (mode == "own-profiling") return own_profiling(), true;
+  if (mode == "command-buffer") return command_buffer(), true;
   if (mode == "extensions") return extensions(), true;
   return false;
 }

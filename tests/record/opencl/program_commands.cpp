@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -214,6 +215,29 @@ void threads() {
   std::printf("done\n");
 }
 
+// Many enqueue while one finishes, on a queue in order and on one without.
+void enqueue_and_finish() {
+  const Setup cl;
+  const std::array<cl_command_queue, 2> queues = {cl.queue(),
+                                                  cl.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)};
+  std::atomic<int> busy = 4;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 4; ++i) {
+    workers.emplace_back([&] {
+      cl_kernel const kernel = cl.kernel("twice");
+      cl_mem const buffer = cl.buffer();
+      for (int k = 0; k < 500; ++k) run(queues[k % 2], kernel, buffer);
+      --busy;
+    });
+  }
+  while (busy > 0) {
+    for (cl_command_queue const queue : queues) CHECK_CL(clFinish(queue));
+  }
+  for (std::thread& worker : workers) worker.join();
+  for (cl_command_queue const queue : queues) CHECK_CL(clFinish(queue));
+  truth("kernel", "twice", 2000);
+}
+
 // Handles are used again by the driver: names and queues must not be mixed up.
 void reuse() {
   const Setup cl;
@@ -245,6 +269,7 @@ bool run_commands(const std::string& mode) {
   if (mode == "failed-event") return failed_event(), true;
   if (mode == "failed-enqueue") return failed_enqueue(), true;
   if (mode == "threads") return threads(), true;
+  if (mode == "enqueue-and-finish") return enqueue_and_finish(), true;
   if (mode == "reuse") return reuse(), true;
   return false;
 }

@@ -85,6 +85,27 @@ void fork_both() {
   std::printf("child %d\n", WEXITSTATUS(status));
 }
 
+// Forked after OpenCL has been used: the child goes on with what it inherited. Drivers with threads
+// of their own do not survive that; PoCL's `basic` has none.
+void fork_after() {
+  const Setup cl;
+  cl_command_queue const queue = cl.queue();
+  cl_mem const buffer = cl.buffer();
+  cl_kernel const kernel = cl.kernel("twice");
+  const auto work = [&](int launches) {
+    for (int i = 0; i < launches; ++i) run(queue, kernel, buffer);
+    CHECK_CL(clFinish(queue));
+  };
+  work(70);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  work(child == 0 ? 30 : 10);
+  if (child == 0) std::exit(5);
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("child %d\n", WEXITSTATUS(status));
+}
+
 // A child made while the recorder's thread runs; it does something else and leaves.
 void fork_child() {
   work_and_wait(kLaunches);
@@ -172,9 +193,11 @@ bool run_fate(const std::string& mode, const char* self) {
   if (mode == "_exit") return work_and_wait(kLaunches), pause_ms(kPromiseMs), _exit(9), true;
   if (mode == "_exit-now") return work_and_wait(kLaunches), _exit(9), true;
   if (mode == "kill") return work_and_wait(kLaunches), pause_ms(kPromiseMs), raise(SIGKILL), true;
+  if (mode == "kill-now") return work_and_wait(kLaunches), raise(SIGKILL), true;
   if (mode == "in-flight") return in_flight(), true;
   if (mode == "static-destructor") return static_destructor(), true;
   if (mode == "fork-both") return fork_both(), true;
+  if (mode == "fork-after") return fork_after(), true;
   if (mode == "fork-child") return fork_child(), true;
   if (mode == "exec") return exec_self(self), true;
   if (mode == "idle-gap") return idle_gap(), true;

@@ -1,5 +1,6 @@
 import { formatCount, formatDuration } from "../format";
 import { Panel } from "../panel";
+import { Histogram } from "./histogram";
 import type { Operation } from "../summary";
 
 // One kernel, with its whole name.
@@ -21,6 +22,7 @@ export function KernelDetails({ kernel, type }: { kernel: Operation; type: strin
       <dl class="facts">
         {facts.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}
       </dl>
+      {kernel.histogram && <Histogram kernel={kernel} bins={kernel.histogram} />}
     </Panel>
   );
 }

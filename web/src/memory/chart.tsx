@@ -5,9 +5,11 @@ import { colour, type Token } from "../theme";
 
 const kTokens: Token[] = ["gpu", "comm", "cpu", "transfer", "overhead"];
 
+const peakOf = (series: MemorySeries): number => series.bytes.reduce((most, bytes) => Math.max(most, bytes), 0);
+
 // Bytes over time: held until the next event, so the lines are steps.
 export function MemoryChart({ series, height }: { series: MemorySeries[]; height: number }) {
-  const words = series.map((line) => `${line.label} at most ${formatBytes(line.peak_bytes)}`).join(", ");
+  const words = series.map((line) => `${line.label} at most ${formatBytes(peakOf(line))}`).join(", ");
   const end = Math.max(...series.map((line) => line.times_ns.at(-1) ?? 0), 1);
   return (
     <>
@@ -28,7 +30,7 @@ export function MemoryChart({ series, height }: { series: MemorySeries[]; height
                 borderWidth: 1.5,
                 pointRadius: line.times_ns.length === 1 ? 3 : 0,
                 pointHitRadius: 8,
-                stepped: "before",
+                stepped: true,
                 fill: index === 0,
               };
             }),
@@ -56,7 +58,7 @@ export function MemoryChart({ series, height }: { series: MemorySeries[]; height
         {series.map((line, index) => (
           <span key={line.label}>
             <i class={`fill ${kTokens[index % kTokens.length]}`} />
-            {line.label} · peak {formatBytes(line.peak_bytes)}
+            {line.label} · at most {formatBytes(peakOf(line))}
           </span>
         ))}
       </div>

@@ -1,48 +1,50 @@
-import { formatBytes, formatCount, formatDuration, formatPercent } from "../format";
-import { Nothing, Panel } from "../panel";
-import type { MemoryHolder, MemorySeries } from "../summary";
+import { Cards } from "../cards";
+import { formatBytes, formatCount } from "../format";
+import { Nothing, Panel, type Width } from "../panel";
+import type { DeviceMemory, MemoryUse } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import { MemoryChart } from "./chart";
 
-const kHolderColumns: Column<MemoryHolder>[] = [
-  { label: "held by", value: (row) => row.name, text: (row) => row.name },
-  { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 90 },
-  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 110 },
+const placeOf = (use: MemoryUse): string => [use.scope, use.call].filter(Boolean).join(" · ") || "(nothing recorded around it)";
+
+const kColumns: Column<MemoryUse>[] = [
+  { label: "allocated in", value: placeOf, text: placeOf },
+  { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 80 },
+  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 90 },
 ];
 
 export function MemoryTab({ summary }: TabProps) {
   const { memory } = summary;
-  if (!memory || memory.series.length === 0) {
+  if (!memory) {
     return <Nothing>This run has no memory events. PyTorch records them with profile_memory=True; fathom profile records them itself.</Nothing>;
   }
   return (
     <>
-      <section class="cards" aria-label="Peaks">
-        {memory.series.map((series) => <PeakCard key={series.label} series={series} />)}
-      </section>
-      <Panel title="Memory over time" span={12}><MemoryChart series={memory.series} height={300} /></Panel>
-      {memory.holders.length > 0 && <Holders title="Alive at the peak" label="holders" rows={memory.holders} />}
-      {memory.leaks.length > 0 && <Holders title="Never freed" label="leaks" rows={memory.leaks} />}
+      {memory.devices.map((device) => <Device key={device.label} device={device} />)}
+      {memory.host && <Panel title="Host" span={12}><MemoryChart series={[memory.host]} height={180} /></Panel>}
     </>
   );
 }
 
-function PeakCard({ series }: { series: MemorySeries }) {
-  const share = series.capacity_bytes ? `, ${formatPercent((series.peak_bytes / series.capacity_bytes) * 100)} of ${formatBytes(series.capacity_bytes)}` : "";
+function Device({ device }: { device: DeviceMemory }) {
+  const unknown = device.unknown_at_peak > 0 ? `and ${formatBytes(device.unknown_at_peak)} from before the recording` : "";
+  const span = device.at_peak.length > 0 && device.leaks.length > 0 ? 6 : 12;
   return (
-    <div class="panel card">
-      <span>{series.label}</span>
-      <b>{formatBytes(series.peak_bytes)}</b>
-      <small>peak at {formatDuration(series.peak_time_ns)}{share}</small>
-    </div>
+    <>
+      <section class="story"><h1>{device.label}</h1></section>
+      <Cards cards={device.cards} label={`Memory of ${device.label}`} />
+      <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} /></Panel>
+      {device.at_peak.length > 0 && <Uses title="Alive at the peak" note={unknown} rows={device.at_peak} span={span} />}
+      {device.leaks.length > 0 && <Uses title="Alive at the end" note="not freed while it was recorded" rows={device.leaks} span={span} />}
+    </>
   );
 }
 
-function Holders(props: { title: string; label: string; rows: MemoryHolder[] }) {
+function Uses(props: { title: string; note: string; rows: MemoryUse[]; span: Width }) {
   return (
-    <Panel title={props.title} span={6}>
-      <DataTable label={props.label} rows={props.rows} columns={kHolderColumns} name={(row) => row.name} sort={{ column: 2, down: true }} height={400} />
+    <Panel title={props.title} note={props.note} span={props.span}>
+      <DataTable label="places" rows={props.rows} columns={kColumns} name={placeOf} sort={{ column: 2, down: true }} height={360} />
     </Panel>
   );
 }

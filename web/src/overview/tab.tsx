@@ -35,8 +35,10 @@ function charts(summary: Summary): Section[] {
     all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span}><RankChart ranks={ranks} /></Panel>);
   }
   if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
-  if (memory && memory.series.length > 0) {
-    all.push((span) => <Panel key="memory" title="Memory over time" span={span}><MemoryChart series={memory.series} height={210} /></Panel>);
+  const held = memory?.devices[0]?.series ?? (memory?.host ? [memory.host] : []);
+  if (held.length > 0) {
+    const of = memory?.devices[0]?.label ?? "";
+    all.push((span) => <Panel key="memory" title="Memory over time" note={of} span={span}><MemoryChart series={held} height={210} /></Panel>);
   }
   return all;
 }

@@ -117,16 +117,7 @@ function memoryOf(entries: Entry[]): Memory | null {
     .sort((a, b) => a.time - b.time);
   if (points.length === 0) return null;
   const peak = points.reduce((most, point) => (point.bytes > most.bytes ? point : most));
-  return {
-    series: [{
-      label: "Allocated at the end of each scope",
-      times_ns: points.map((point) => point.time),
-      bytes: points.map((point) => point.bytes),
-      peak_bytes: peak.bytes,
-      peak_time_ns: peak.time,
-      capacity_bytes: null,
-    }],
-    holders: [],
-    leaks: [],
-  };
+  const series = { label: "allocated at the end of each scope", times_ns: points.map((point) => point.time), bytes: points.map((point) => point.bytes) };
+  const card = { label: "Peak", value: formatBytes(peak.bytes), note: `${formatDuration(peak.time)} into the profile` };
+  return { devices: [{ label: "Memory", series: [series], cards: [card], at_peak: [], unknown_at_peak: 0, leaks: [] }], host: null };
 }

@@ -1,4 +1,4 @@
-#include "analyze/attribution.h"
+#include "trace/scope_parts.h"
 
 #include <algorithm>
 #include <map>
@@ -7,19 +7,17 @@
 
 #include "base/interval_set.h"
 
-namespace fathom::analyze {
+namespace fathom::trace {
 namespace {
 
 using base::Interval;
-using trace::SpanId;
-using trace::SpanKind;
 
 struct Work {
   std::vector<Interval> kernels;
   std::vector<Interval> copies;
 };
 
-Interval time_of(const trace::Spans& spans, SpanId id) {
+Interval time_of(const Spans& spans, SpanId id) {
   return {spans.start_ns[id], spans.end_ns(id)};
 }
 
@@ -27,22 +25,22 @@ Interval time_of(const trace::Spans& spans, SpanId id) {
 // (exec) has numbered two lives from 1, one after the other.
 class NumberedScopes {
  public:
-  explicit NumberedScopes(const trace::Trace& trace) : trace_(trace) {
-    for (const trace::SpanScope& item : trace.scopes) {
+  explicit NumberedScopes(const Trace& trace) : trace_(trace) {
+    for (const SpanScope& item : trace.scopes) {
       if (trace.spans.kind[item.span] == SpanKind::scope)
         by_number_[key(item)].push_back(item.span);
     }
   }
 
   // That launched the call or work, or kNoSpan.
-  SpanId find(const trace::SpanScope& item) const {
+  SpanId find(const SpanScope& item) const {
     const auto known = by_number_.find(key(item));
-    if (known == by_number_.end()) return trace::kNoSpan;
-    SpanId latest = trace::kNoSpan;
+    if (known == by_number_.end()) return kNoSpan;
+    SpanId latest = kNoSpan;
     for (const SpanId scope : known->second) {
       const bool began_before = trace_.spans.start_ns[scope] <= trace_.spans.start_ns[item.span];
       const bool is_later =
-          latest == trace::kNoSpan || trace_.spans.start_ns[scope] > trace_.spans.start_ns[latest];
+          latest == kNoSpan || trace_.spans.start_ns[scope] > trace_.spans.start_ns[latest];
       if (began_before && is_later) latest = scope;
     }
     return latest;
@@ -50,22 +48,22 @@ class NumberedScopes {
 
  private:
   using Key = std::pair<std::int64_t, std::uint64_t>;
-  Key key(const trace::SpanScope& item) const {
+  Key key(const SpanScope& item) const {
     return {trace_.tracks[trace_.spans.track[item.span]].pid, item.scope};
   }
 
-  const trace::Trace& trace_;
+  const Trace& trace_;
   std::map<Key, std::vector<SpanId>> by_number_;
 };
 
-std::unordered_map<SpanId, Work> work_by_scope(const trace::Trace& trace) {
+std::unordered_map<SpanId, Work> work_by_scope(const Trace& trace) {
   const NumberedScopes scopes(trace);
-  const trace::Spans& spans = trace.spans;
+  const Spans& spans = trace.spans;
   std::unordered_map<SpanId, Work> work;
-  for (const trace::SpanScope& item : trace.scopes) {
-    if (!trace::is_gpu_work(spans.kind[item.span])) continue;
+  for (const SpanScope& item : trace.scopes) {
+    if (!is_gpu_work(spans.kind[item.span])) continue;
     const bool is_copy = spans.kind[item.span] == SpanKind::copy;
-    for (SpanId scope = scopes.find(item); scope != trace::kNoSpan; scope = spans.parent[scope]) {
+    for (SpanId scope = scopes.find(item); scope != kNoSpan; scope = spans.parent[scope]) {
       if (spans.kind[scope] != SpanKind::scope) continue;
       Work& of_scope = work[scope];
       (is_copy ? of_scope.copies : of_scope.kernels).push_back(time_of(spans, item.span));
@@ -84,12 +82,12 @@ bool is_call(SpanKind kind) {
 
 }  // namespace
 
-std::vector<ScopeParts> scope_parts(const trace::Trace& trace) {
-  const trace::Spans& spans = trace.spans;
+std::vector<ScopeParts> scope_parts(const Trace& trace) {
+  const Spans& spans = trace.spans;
   const std::unordered_map<SpanId, Work> work = work_by_scope(trace);
   const Work none;
   std::vector<ScopeParts> found;
-  for (const trace::Track& track : trace.tracks) {
+  for (const Track& track : trace.tracks) {
     const SpanId end = track.first_span + track.span_count;
     std::vector<Interval> calls;
     for (SpanId id = track.first_span; id < end; ++id) {
@@ -107,13 +105,13 @@ std::vector<ScopeParts> scope_parts(const trace::Trace& trace) {
   return found;
 }
 
-bool has_gpu_activity(const trace::Trace& trace) {
+bool has_gpu_activity(const Trace& trace) {
   const bool has_spans =
       std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
-                  [](SpanKind kind) { return trace::is_gpu_work(kind) || is_call(kind); });
+                  [](SpanKind kind) { return is_gpu_work(kind) || is_call(kind); });
   return has_spans || std::any_of(trace.memory.begin(), trace.memory.end(), [](const auto& event) {
-           return event.device == trace::MemoryDevice::gpu;
+           return event.device == MemoryDevice::gpu;
          });
 }
 
-}  // namespace fathom::analyze
+}  // namespace fathom::trace

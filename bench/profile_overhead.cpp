@@ -1,0 +1,120 @@
+// What `fathom profile` costs whole programs: CPU time, user and system, of the program with and
+// without it, the launcher and its summary included. Pairs are taken in turn, first one, then the
+// other first; the figure is the median of the pairs' ratios.
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+using Command = std::vector<std::string>;
+
+constexpr int kPairs = 9;
+
+struct Program {
+  const char* name;
+  double allowed;  // ratio
+  Command command;
+};
+
+const std::array<Program, 2> kPrograms = {
+    Program{"clpeak", 1.05, {"/usr/bin/clpeak", "--kernel-latency"}},
+    Program{"ffmpeg",
+            1.02,
+            {"/usr/bin/ffmpeg", "-nostdin", "-loglevel", "error", "-init_hw_device",
+             "opencl=ocl:0.0", "-filter_hw_device", "ocl", "-f", "lavfi", "-i",
+             "testsrc=size=640x360:rate=25:duration=2", "-vf",
+             "format=yuv420p,hwupload,avgblur_opencl=sizeX=5,unsharp_opencl,hwdownload,"
+             "format=yuv420p",
+             "-f", "null", "-"}}};
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+// CPU seconds of a command and all it waited for. Ends the benchmark where the command fails.
+double cpu_of(Command command) {
+  std::vector<char*> words;
+  for (std::string& word : command) words.push_back(word.data());
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t quiet;
+  posix_spawn_file_actions_init(&quiet);
+  for (int stream = 0; stream < 3; ++stream) {
+    posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_RDWR, 0);
+  }
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, words[0], &quiet, nullptr, words.data(), environ);
+  posix_spawn_file_actions_destroy(&quiet);
+  int status = 0;
+  rusage used = {};
+  if (failed != 0 || wait4(child, &status, 0, &used) != child || status != 0) {
+    fmt::print(stderr, "bench_profile_overhead: {} failed\n", command[0]);
+    std::exit(1);
+  }
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+Command recorded(const Command& command, const std::string& run_file) {
+  Command all = {FATHOM_PROGRAM, "profile", "-o", run_file, "--"};
+  all.insert(all.end(), command.begin(), command.end());
+  return all;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void measure(const Program& program, const std::string& run_file) {
+  if (!std::filesystem::exists(program.command[0])) {
+    fmt::print("profile_overhead {}: skipped, {} is not installed\n", program.name,
+               program.command[0]);
+    return;
+  }
+  cpu_of(program.command);  // so that its kernels are in PoCL's cache
+  std::vector<double> alone;
+  std::vector<double> profiled;
+  std::vector<double> ratios;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const auto run_alone = [&] { alone.push_back(cpu_of(program.command)); };
+    if (pair % 2 == 0) run_alone();
+    profiled.push_back(cpu_of(recorded(program.command, run_file)));
+    if (pair % 2 != 0) run_alone();
+    ratios.push_back(profiled.back() / alone.back());
+    std::filesystem::remove(run_file);
+  }
+  std::vector<double> sorted = ratios;
+  std::sort(sorted.begin(), sorted.end());
+  fmt::print("  {}: ratios of {} pairs from {:.3f} to {:.3f}, allowed {:.2f}\n", program.name,
+             kPairs, sorted.front(), sorted.back(), program.allowed);
+  fmt::print("profile_overhead {}: {:.3f} s, floor {:.3f} s, ratio {:.3f}\n", program.name,
+             median(profiled), median(alone), median(ratios));
+}
+
+}  // namespace
+
+int main() {
+  namespace fs = std::filesystem;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const fs::path folder = fs::temp_directory_path() / fmt::format("fathom-bench-{}", getpid());
+  fs::create_directories(folder);
+  setenv("POCL_CACHE_DIR", FATHOM_BINARY_DIR "/pocl-cache", 1);
+  fs::create_directories(FATHOM_BINARY_DIR "/pocl-cache");
+  for (const Program& program : kPrograms) measure(program, folder / "run.pftrace");
+  fs::remove_all(folder);
+  return 0;
+}

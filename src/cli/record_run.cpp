@@ -1,0 +1,39 @@
+#include "cli/record_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "record/launch/run_parts.h"
+#include "record/launch/run_trace.h"
+
+namespace fathom::cli {
+
+record::Ended record_run(const std::vector<std::string>& command, record::Injection what,
+                         double memory_interval_ms, const std::string& output) {
+  record::RunParts parts(output);
+  what.run_file = parts.pattern();
+  const auto interval =
+      std::chrono::microseconds(static_cast<std::int64_t>(memory_interval_ms * 1000));
+  const record::Launched launched =
+      record::launch(command, record::environment_for(what), interval);
+  const record::JoinedRun joined = parts.join(record::run_trace(command, launched));
+  for (const std::string& part : joined.still_going) {
+    fmt::print(stderr, "fathom: {}: a process of the run still goes on and writes there\n", part);
+  }
+  return launched.ended;
+}
+
+void say_how_it_ended(const record::Ended& ended) {
+  if (ended.signal != 0) {
+    fmt::print(stderr,
+               "fathom: the program was ended by signal {} ({}); what it did until then is here\n",
+               ended.signal, strsignal(ended.signal));
+  } else if (ended.exit_status != 0) {
+    fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
+  }
+}
+
+}  // namespace fathom::cli

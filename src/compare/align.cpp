@@ -1,0 +1,185 @@
+#include "compare/align.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace fathom::compare {
+namespace {
+
+using trace::SpanKind;
+
+// Below this share of either side's time an operation only adds noise to the judgement of others.
+constexpr double kLeastShare = 1e-4;
+
+// The operations of one name and kind, a list for each run.
+struct Found {
+  std::string name;
+  SpanKind kind = SpanKind::other;
+  bool is_by_structure = false;
+  std::vector<std::vector<const RunOperation*>> base;
+  std::vector<std::vector<const RunOperation*>> current;
+};
+
+using Side = std::vector<std::vector<const RunOperation*>> Found::*;
+
+bool is_there(const std::vector<std::vector<const RunOperation*>>& side) {
+  return std::any_of(side.begin(), side.end(), [](const auto& run) { return !run.empty(); });
+}
+
+// In the order in which operations were first seen.
+class Table {
+ public:
+  Table(std::size_t base_runs, std::size_t current_runs)
+      : base_runs_(base_runs), current_runs_(current_runs) {}
+
+  Found& of(const std::string& name, SpanKind kind) {
+    const auto [at, is_new] =
+        index_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)), all.size());
+    if (is_new) {
+      all.push_back({name, kind, false, {}, {}});
+      all.back().base.resize(base_runs_);
+      all.back().current.resize(current_runs_);
+    }
+    return all[at->second];
+  }
+
+  std::vector<Found> all;
+
+ private:
+  std::size_t base_runs_;
+  std::size_t current_runs_;
+  std::unordered_map<std::string, std::size_t> index_;
+};
+
+void add_side(Table& table, std::span<const Run> runs, Side side) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const RunOperation& operation : runs[i].operations) {
+      if (operation.ns.empty() && !operation.figures) continue;
+      (table.of(operation.name, operation.kind).*side)[i].push_back(&operation);
+    }
+  }
+}
+
+// What only one side has, by what launched it.
+void add_by_launcher(const Found& lonely, Side side, Table& table) {
+  const auto& runs = lonely.*side;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const RunOperation* operation : runs[i]) {
+      Found& found = table.of(operation->launched_by, lonely.kind);
+      found.is_by_structure = true;
+      (found.*side)[i].push_back(operation);
+    }
+  }
+}
+
+bool has_launcher(const Found& found, Side side) {
+  for (const auto& run : found.*side) {
+    for (const RunOperation* operation : run) {
+      if (operation->launched_by.empty()) return false;
+    }
+  }
+  return trace::is_gpu_work(found.kind);
+}
+
+// Replaces GPU work that one side alone has by that of its launcher, where both sides have some.
+void match_by_structure(std::vector<Found>& all, std::size_t base_runs, std::size_t current_runs) {
+  Table by_launcher(base_runs, current_runs);
+  const auto lonely_side = [](const Found& found) -> Side {
+    if (is_there(found.base) == is_there(found.current)) return nullptr;
+    return is_there(found.base) ? &Found::base : &Found::current;
+  };
+  for (const Found& found : all) {
+    const Side side = lonely_side(found);
+    if (side != nullptr && has_launcher(found, side)) add_by_launcher(found, side, by_launcher);
+  }
+  const auto is_matched = [&](const Found& found) {
+    const Side side = lonely_side(found);
+    if (side == nullptr || !has_launcher(found, side)) return false;
+    for (const auto& run : found.*side) {
+      for (const RunOperation* operation : run) {
+        const Found& both = by_launcher.of(operation->launched_by, found.kind);
+        if (!is_there(both.base) || !is_there(both.current)) return false;
+      }
+    }
+    return true;
+  };
+  std::erase_if(all, is_matched);
+  for (Found& found : by_launcher.all) {
+    if (is_there(found.base) && is_there(found.current)) all.push_back(std::move(found));
+  }
+}
+
+double self_ns(const std::vector<std::vector<const RunOperation*>>& side) {
+  double sum = 0;
+  for (const auto& run : side) {
+    for (const RunOperation* operation : run) sum += static_cast<double>(operation->self_ns);
+  }
+  return side.empty() ? 0 : sum / static_cast<double>(side.size());
+}
+
+std::vector<Sample> samples(const std::vector<std::vector<const RunOperation*>>& side) {
+  std::vector<Sample> all;
+  for (const auto& run : side) {
+    if (run.empty()) continue;
+    if (run.front()->figures) {
+      all.push_back(*run.front()->figures);
+      continue;
+    }
+    if (run.size() == 1) {
+      all.push_back(sample_of(run.front()->ns));
+      continue;
+    }
+    std::vector<std::int64_t> together;
+    for (const RunOperation* operation : run) {
+      together.insert(together.end(), operation->ns.begin(), operation->ns.end());
+    }
+    all.push_back(sample_of(together));
+  }
+  return all;
+}
+
+}  // namespace
+
+Alignment align(std::span<const Run> base, std::span<const Run> current) {
+  Table table(base.size(), current.size());
+  add_side(table, base, &Found::base);
+  add_side(table, current, &Found::current);
+  match_by_structure(table.all, base.size(), current.size());
+
+  double base_whole = 0;
+  double current_whole = 0;
+  double base_matched = 0;
+  double current_matched = 0;
+  for (const Found& found : table.all) {
+    const double before = self_ns(found.base);
+    const double now = self_ns(found.current);
+    base_whole += before;
+    current_whole += now;
+    if (!is_there(found.base) || !is_there(found.current)) continue;
+    base_matched += before;
+    current_matched += now;
+  }
+  Alignment alignment;
+  if (base_whole > 0 && current_whole > 0) {
+    alignment.matched_pct =
+        100 * std::min(base_matched / base_whole, current_matched / current_whole);
+  }
+  for (const Found& found : table.all) {
+    const double before = self_ns(found.base);
+    const double now = self_ns(found.current);
+    if (before < kLeastShare * base_whole && now < kLeastShare * current_whole) {
+      ++alignment.left_out;
+      continue;
+    }
+    alignment.operations.push_back({found.name,
+                                    found.kind,
+                                    found.is_by_structure,
+                                    {samples(found.base), samples(found.current)},
+                                    before,
+                                    now});
+  }
+  return alignment;
+}
+
+}  // namespace fathom::compare

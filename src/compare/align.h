@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/run.h"
+#include "compare/verdict.h"
+
+namespace fathom::compare {
+
+// One operation across all runs of both sides.
+struct AlignedOperation {
+  std::string name;
+  trace::SpanKind kind = trace::SpanKind::other;
+  // GPU work that goes by other names on either side (another vendor, another library) but was
+  // launched by the same host operation: `name` is that operation's.
+  bool is_by_structure = false;
+  OperationRuns runs;
+  double base_self_ns = 0;  // mean of the runs
+  double current_self_ns = 0;
+};
+
+struct Alignment {
+  std::vector<AlignedOperation> operations;
+  // How much of the self time is in operations that both sides have; the lower of the two sides.
+  double matched_pct = 0;
+  std::size_t left_out = 0;  // operations too small on both sides to be judged
+};
+
+// Finds for each operation of one side the same one on the other: by name and kind, then GPU work
+// by what launched it.
+Alignment align(std::span<const Run> base, std::span<const Run> current);
+
+}  // namespace fathom::compare

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compare/align.h"
+
+namespace fathom::compare {
+
+// One operation, before and after. Times are of a call (its undisturbed centre) unless they say
+// total, which is of a run, or of a step where both sides have steps.
+struct OperationChange {
+  std::string name;
+  trace::SpanKind kind = trace::SpanKind::other;
+  bool is_by_structure = false;
+  Verdict verdict;
+  std::optional<double> base_ns;
+  std::optional<double> current_ns;
+  double base_total_ns = 0;
+  double current_total_ns = 0;
+  double base_self_ns = 0;  // of base_total_ns, what no operation inside it covers
+  double current_self_ns = 0;
+  double base_calls = 0;  // of a run or a step
+  double current_calls = 0;
+
+  double self_change_ns() const { return current_self_ns - base_self_ns; }
+};
+
+enum class Outcome : std::uint8_t {
+  no_regression,
+  regression,
+  inconclusive,
+  not_comparable,  // too little of the time is in operations that both sides have
+};
+
+struct Comparison {
+  std::vector<OperationChange> operations;  // largest change of self time first
+  std::optional<OperationChange> whole;     // the run, or the step where both sides have steps
+  bool is_per_step = false;
+  std::size_t base_runs = 0;
+  std::size_t current_runs = 0;
+  double matched_pct = 0;
+  std::size_t left_out = 0;
+  std::optional<double> common_shift_pct;
+  std::optional<std::int64_t> base_peak_bytes;  // of device memory, the largest of its runs
+  std::optional<std::int64_t> current_peak_bytes;
+  double threshold_pct = 0;
+  Outcome outcome = Outcome::inconclusive;
+
+  std::size_t count(ChangeType type) const;
+};
+
+// Compares one or several runs a side; at least one each.
+Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
+                        const Settings& settings);
+
+}  // namespace fathom::compare

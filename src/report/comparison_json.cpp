@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "report/comparison_report.h"
+
+namespace fathom::report {
+namespace {
+
+using base::JsonWriter;
+using compare::ChangeType;
+using compare::Comparison;
+using compare::OperationChange;
+using compare::Outcome;
+
+std::optional<double> ms(std::optional<double> ns) {
+  if (!ns) return std::nullopt;
+  return *ns / 1e6;
+}
+
+void write_operation(JsonWriter& json, const OperationChange& change) {
+  const compare::Verdict& verdict = change.verdict;
+  json.begin_object();
+  json.key("operation").value(change.name);
+  json.key("kind").value(trace::name_of(change.kind));
+  json.key("matched_by").value(change.is_by_structure ? "launcher" : "name");
+  json.key("change_type").value(compare::name_of(verdict.type));
+  json.key("is_significant").value(verdict.is_significant);
+  json.key("is_suspect").value(verdict.is_suspect);
+  json.key("baseline_time_ms").value(ms(change.base_ns));
+  json.key("current_time_ms").value(ms(change.current_ns));
+  const bool is_in_both = change.base_ns && change.current_ns;
+  json.key("change_ms").value(is_in_both ? ms(*change.current_ns - *change.base_ns) : std::nullopt);
+  json.key("change_percent").value(verdict.change_pct);
+  json.key("change_percent_low").value(verdict.low_pct);
+  json.key("change_percent_high").value(verdict.high_pct);
+  json.key("baseline_calls").value(change.base_calls);
+  json.key("current_calls").value(change.current_calls);
+  json.key("baseline_total_ms").value(change.base_total_ns / 1e6);
+  json.key("current_total_ms").value(change.current_total_ns / 1e6);
+  json.key("baseline_self_ms").value(change.base_self_ns / 1e6);
+  json.key("current_self_ms").value(change.current_self_ns / 1e6);
+  json.key("is_tail_changed").value(verdict.is_tail_changed);
+  json.key("runs_needed").value(verdict.runs_needed);
+  json.end_object();
+}
+
+void write_names(JsonWriter& json, const std::vector<std::string>& names) {
+  json.begin_array();
+  for (const std::string& name : names) json.value(name);
+  json.end_array();
+}
+
+const char* name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::no_regression:
+      return "no_regression";
+    case Outcome::regression:
+      return "regression";
+    case Outcome::inconclusive:
+      return "inconclusive";
+    case Outcome::not_comparable:
+      return "not_comparable";
+  }
+  return "inconclusive";
+}
+
+void write_summary(JsonWriter& json, const Comparison& comparison) {
+  json.begin_object();
+  json.key("outcome").value(name_of(comparison.outcome));
+  for (const ChangeType type :
+       {ChangeType::improvement, ChangeType::regression, ChangeType::no_change, ChangeType::added,
+        ChangeType::removed, ChangeType::inconclusive, ChangeType::unstable}) {
+    json.key(compare::name_of(type)).value(comparison.count(type));
+  }
+  json.key("overall");
+  if (comparison.whole) {
+    write_operation(json, *comparison.whole);
+  } else {
+    json.null();
+  }
+  json.key("common_shift_percent").value(comparison.common_shift_pct);
+  json.key("matched_percent").value(comparison.matched_pct);
+  json.key("operations_left_out").value(comparison.left_out);
+  json.key("baseline_peak_memory_bytes").value(comparison.base_peak_bytes);
+  json.key("current_peak_memory_bytes").value(comparison.current_peak_bytes);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string to_json(const ComparisonReport& report) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  json.key("baseline");
+  write_names(json, report.base);
+  json.key("current");
+  write_names(json, report.current);
+  json.key("threshold_percent").value(report.comparison.threshold_pct);
+  json.key("totals_are_of").value(report.comparison.is_per_step ? "step" : "run");
+  json.key("summary");
+  write_summary(json, report.comparison);
+  json.key("operations").begin_array();
+  for (const OperationChange& change : report.comparison.operations) write_operation(json, change);
+  json.end_array();
+  json.end_object();
+  out += '\n';
+  return out;
+}
+
+}  // namespace fathom::report

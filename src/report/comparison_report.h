@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/comparison.h"
+
+namespace fathom::report {
+
+struct ComparisonReport {
+  compare::Comparison comparison;
+  std::vector<std::string> base;  // the files of either side
+  std::vector<std::string> current;
+};
+
+std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t width);
+
+// As docs/compare.schema.json says.
+std::string to_json(const ComparisonReport& report);
+
+}  // namespace fathom::report

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "analyze/ranks.h"
+#include "base/json_writer.h"
+
+namespace fathom::report {
+
+// Ranks side by side: who waited for whom, and the collectives in which that cost most, `top` rows.
+// Empty for fewer than two.
+std::string to_text(const analyze::RankReport& report, std::size_t top, std::size_t width);
+
+// {"ranks": […], "collectives": […], "stragglers": […], …}, as a value where the writer stands.
+void write_json(base::JsonWriter& json, const analyze::RankReport& report);
+
+}  // namespace fathom::report

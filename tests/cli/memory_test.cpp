@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/run_program.h"
+
+namespace fathom::cli {
+namespace {
+
+// A step whose linear layer allocates 3 MB (decimal), gives 1 MB back and keeps the rest.
+constexpr const char* kTrace = R"({"traceEvents": [
+  {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":9,"tid":9,"ts":0,"dur":1000},
+  {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":9,"tid":9,"ts":100,"dur":300},
+  {"ph":"X","cat":"cpu_op","name":"aten::empty","pid":9,"tid":9,"ts":150,"dur":50},
+  {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":160,"args":{"Device Type":1,"Device Id":0,
+   "Addr":4096,"Bytes":1000000,"Total Allocated":1000000,"Total Reserved":4000000}},
+  {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":170,"args":{"Device Type":1,"Device Id":0,
+   "Addr":2004096,"Bytes":2000000,"Total Allocated":3000000,"Total Reserved":4000000}},
+  {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":500,"args":{"Device Type":1,"Device Id":0,
+   "Addr":4096,"Bytes":-1000000,"Total Allocated":2000000,"Total Reserved":4000000}}
+]})";
+
+std::set<std::string> names_of(const nlohmann::json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+TEST(Memory, TellsThePeakAndWhatWasNeverFreed) {
+  const Scratch scratch;
+  const Outcome text = run_program({"memory", scratch.write("trace.json", kTrace)});
+  EXPECT_EQ(text.status, 0) << text.err;
+  for (const char* part :
+       {"peaked at 3.0 MB", "all of it from ProfilerStep# · aten::linear", "2.0 MB in 1 block",
+        "alive at the peak", "alive at the end", "25.0 % of it held nothing", "█"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part << text.out;
+  }
+}
+
+TEST(Memory, JsonIsAsTheSchemaSays) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", kTrace);
+  const auto json = nlohmann::json::parse(run_program({"memory", file, "--json"}).out);
+  const nlohmann::json& device = json["devices"][0];
+  EXPECT_DOUBLE_EQ(json["peak_allocated_mb"], 3e6 / 1048576);
+  EXPECT_DOUBLE_EQ(json["peak_time_ms"], 0.17);
+  EXPECT_EQ(device["at_peak"][0]["call"], "aten::linear");
+  EXPECT_EQ(device["leaks"][0]["blocks"], 1);
+  EXPECT_DOUBLE_EQ(device["fragmentation"]["free_mb"], 1e6 / 1048576);
+  EXPECT_EQ(device["timeline"].size(), 4U);
+  EXPECT_TRUE(json["host"].is_null());
+
+  std::ifstream schema_file(FATHOM_SOURCE_DIR "/docs/memory.schema.json");
+  const auto schema = nlohmann::json::parse(schema_file);
+  EXPECT_EQ(names_of(json), names_of(schema["properties"]));
+  const nlohmann::json& wanted = schema["$defs"]["device"]["properties"];
+  EXPECT_EQ(names_of(device), names_of(wanted));
+  EXPECT_EQ(names_of(device["timeline"][0]), names_of(wanted["timeline"]["items"]["properties"]));
+}
+
+TEST(Memory, WritesJsonToAFile) {
+  const Scratch scratch;
+  const std::string out = scratch.path("memory.json");
+  const Outcome outcome = run_program({"memory", scratch.write("trace.json", kTrace), "-o", out});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind(out, 0), 0U) << outcome.out;
+  EXPECT_EQ(nlohmann::json::parse(content_of(out))["peak_device"], "GPU 0");
+}
+
+TEST(Memory, OfATraceWithoutAnySaysSo) {
+  const Scratch scratch;
+  const std::string file =
+      scratch.write("trace.json", R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}])");
+  const Outcome outcome = run_program({"memory", file});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("Nothing in this file tells of memory"), std::string::npos);
+}
+
+TEST(Memory, RecordsAProgramAndEndsAsItEnded) {
+  const Scratch scratch;
+  const std::string run = scratch.path("run.pftrace");
+  const Outcome outcome =
+      run_program({"memory", "-o", run, "--interval", "1", "--", "sh", "-c", "echo out; exit 3"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_EQ(outcome.out, "out\n");
+  EXPECT_NE(outcome.err.find("the host's peaked at"), std::string::npos) << outcome.err;
+  const auto json = nlohmann::json::parse(run_program({"memory", run, "--json"}).out);
+  EXPECT_GT(json["host"]["peak_rss_mb"], 0);
+}
+
+TEST(Memory, TwoFilesAreOneTooMany) {
+  const Outcome outcome = run_program({"memory", "a.json", "b.json"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("put -- before it"), std::string::npos) << outcome.err;
+}
+
+TEST(Memory, AFileThatIsNotThereIsOneLine) {
+  const Outcome outcome = run_program({"memory", "/nowhere/run.pftrace"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+}  // namespace
+}  // namespace fathom::cli

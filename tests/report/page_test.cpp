@@ -1,0 +1,132 @@
+#include "report/page.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/page_summary.h"
+#include "trace/builder.h"
+
+namespace fathom::report {
+namespace {
+
+using trace::SpanKind;
+
+struct Given {
+  std::string name;
+  SpanKind kind;
+  std::int64_t start;
+  std::int64_t duration;
+};
+
+trace::Trace trace_of(const std::vector<Given>& spans) {
+  trace::TracePart part;
+  for (const Given& given : spans) {
+    trace::SpanRow row;
+    const bool on_gpu = is_gpu_work(given.kind);
+    row.track = part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread,
+                           on_gpu ? 0 : 1, on_gpu);
+    row.name = part.names.intern(given.name);
+    row.start_ns = given.start;
+    row.duration_ns = given.duration;
+    row.kind = given.kind;
+    part.spans.push_back(row);
+  }
+  std::vector<trace::TracePart> parts;
+  parts.push_back(std::move(part));
+  return assemble(std::move(parts), {});
+}
+
+nlohmann::json summary_of(const trace::Trace& trace) {
+  return nlohmann::json::parse(page_summary(make_report(trace, "run.json"), trace));
+}
+
+std::size_t count(std::string_view text, std::string_view what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string_view::npos;
+       at = text.find(what, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+TEST(Page, LoadsNothingFromElsewhere) {
+  const std::string_view page = page_template();
+  EXPECT_NE(page.find("default-src 'none'"), std::string_view::npos);
+  EXPECT_EQ(page.find("src=\"http"), std::string_view::npos);
+  EXPECT_EQ(page.find("href=\"http"), std::string_view::npos);
+}
+
+TEST(Page, CarriesItsDataPackedSoThatNothingInItIsHtml) {
+  const std::string html = page_html({{"summary", "</script><script>alert(1)</script>"}});
+  EXPECT_EQ(html.find("alert(1)"), std::string::npos);
+  EXPECT_EQ(count(html, "data-name=\"summary\""),
+            1 + count(page_template(), "data-name=\"summary\""));
+}
+
+TEST(Page, IsItsTemplateAndItsData) {
+  EXPECT_LT(page_template().size(), 300'000U);
+  const std::string blob(1'000'000, 'x');
+  EXPECT_LT(page_html({{"blob", blob}}).size(), page_template().size() + 5000);
+}
+
+TEST(PageSummary, PartsOfTheRingAddUp) {
+  const nlohmann::json summary = summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 60},
+                                                      {"ncclAllReduce", SpanKind::kernel, 50, 30},
+                                                      {"Memcpy HtoD", SpanKind::copy, 90, 10}}));
+  std::int64_t sum = 0;
+  for (const auto& part : summary["ring"]["parts"]) sum += part["ns"].get<std::int64_t>();
+  EXPECT_EQ(sum, summary["ring"]["total_ns"]);
+  EXPECT_EQ(sum, 100);
+  EXPECT_EQ(summary["ring"]["parts"][0]["ns"], 60);
+  EXPECT_EQ(summary["ring"]["parts"][1]["ns"], 20);
+}
+
+TEST(PageSummary, ColoursSayWhatWorkIsFor) {
+  const nlohmann::json summary =
+      summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 60},
+                           {"ncclAllReduce", SpanKind::kernel, 60, 30},
+                           {"Memcpy HtoD", SpanKind::copy, 90, 10},
+                           {"cudaLaunchKernel", SpanKind::runtime_call, 0, 5},
+                           {"aten::mm", SpanKind::cpu_op, 10, 4}}));
+  std::vector<std::string> parts;
+  for (const auto& row : summary["operations"]) parts.push_back(row["part"]);
+  EXPECT_EQ(parts, (std::vector<std::string>{"gpu", "comm", "transfer", "overhead", "cpu"}));
+}
+
+TEST(PageSummary, StepsAreSlicesWhereThereAreSeveral) {
+  const nlohmann::json steps =
+      summary_of(trace_of({{"ProfilerStep#3", SpanKind::annotation, 0, 100},
+                           {"ProfilerStep#4", SpanKind::annotation, 100, 100},
+                           {"sgemm", SpanKind::kernel, 90, 60}}));
+  EXPECT_EQ(steps["slices"]["labels"], nlohmann::json({"step 3", "step 4"}));
+  EXPECT_EQ(steps["slices"]["gpu_ns"], nlohmann::json({10, 50}));
+  const nlohmann::json none = summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 6000}}));
+  EXPECT_EQ(none["slices"]["labels"].size(), 48U);
+}
+
+TEST(PageSummary, HistogramsHoldEveryCall) {
+  const nlohmann::json summary = summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 10},
+                                                      {"sgemm", SpanKind::kernel, 20, 11},
+                                                      {"sgemm", SpanKind::kernel, 40, 1000},
+                                                      {"same", SpanKind::kernel, 2000, 5},
+                                                      {"same", SpanKind::kernel, 3000, 5}}));
+  const nlohmann::json& bins = summary["operations"][0]["histogram"];
+  EXPECT_EQ(bins.front(), 2);
+  EXPECT_EQ(bins.back(), 1);
+  EXPECT_FALSE(summary["operations"][1].contains("histogram"));
+}
+
+TEST(PageSummary, WhatIsNotThereIsNullOrSaidSo) {
+  const nlohmann::json nothing = summary_of(trace_of({}));
+  EXPECT_EQ(nothing["story"]["headline"], "No spans in this file.");
+  EXPECT_TRUE(nothing["ring"].is_null());
+  EXPECT_TRUE(nothing["slices"].is_null());
+  EXPECT_TRUE(nothing["memory"].is_null());
+  EXPECT_TRUE(nothing["ranks"].empty());
+  const nlohmann::json host = summary_of(trace_of({{"work", SpanKind::cpu_op, 0, 10}}));
+  EXPECT_EQ(host["story"]["headline"], "No GPU work here: 1 span on 1 thread.");
+}
+
+}  // namespace
+}  // namespace fathom::report

@@ -1,0 +1,259 @@
+#include "trace/read/snapshot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "trace/corpus.h"
+#include "trace/read.h"
+
+namespace fathom::trace {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Writes pickles: just what a snapshot needs.
+class Pickler {
+ public:
+  Pickler& begin(char opcode) {
+    bytes_ += opcode;
+    bytes_ += '(';
+    return *this;
+  }
+  Pickler& end(char opcode) {
+    bytes_ += opcode;
+    return *this;
+  }
+  Pickler& text(const std::string& value) {
+    bytes_ += "\x8C";
+    bytes_ += static_cast<char>(value.size());
+    bytes_ += value;
+    return *this;
+  }
+  Pickler& integer(std::int64_t value) {
+    bytes_ += "\x8A\x08";
+    for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(value >> (8 * i) & 0xFF);
+    return *this;
+  }
+  Pickler& pair(const std::string& key, std::int64_t value) { return text(key).integer(value); }
+  Pickler& pair(const std::string& key, const std::string& value) { return text(key).text(value); }
+
+  Pickler& frame(const std::string& file, std::int64_t line, const std::string& name) {
+    return begin('}').pair("filename", file).pair("line", line).pair("name", name).end('u');
+  }
+  Pickler& event(const std::string& action, std::int64_t address, std::int64_t size,
+                 std::int64_t time_us) {
+    return begin('}')
+        .pair("action", action)
+        .pair("addr", address)
+        .pair("size", size)
+        .pair("time_us", time_us)
+        .text("frames")
+        .begin(']')
+        .frame("/x/site-packages/torch/nn/module.py", 5, "_call_impl")
+        .frame("/home/me/train.py", 12, "step")
+        .end('e')
+        .end('u');
+  }
+  Pickler& block(std::int64_t size, std::int64_t asked, const std::string& state) {
+    return begin('}')
+        .pair("size", size)
+        .pair("requested_size", asked)
+        .pair("state", state)
+        .end('u');
+  }
+  std::string whole() const { return "\x80\x04" + bytes_ + "."; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+// At the end 1000 bytes of the first block, from before, and 500 of the third, from the trace.
+std::string snapshot() {
+  Pickler to;
+  to.begin('}').text("segments").begin(']');
+  to.begin('}').pair("device", 0).pair("address", 4096).pair("total_size", 4096).text("blocks");
+  to.begin(']');
+  to.block(1024, 1000, "active_allocated").block(1024, 900, "inactive");
+  to.block(512, 500, "active_allocated").block(1536, 0, "inactive");
+  to.end('e').end('u').end('e');
+  to.text("device_traces").begin(']').begin(']');
+  to.event("free_requested", 5120, 900, 10);
+  to.event("free_completed", 5120, 900, 11);
+  to.event("segment_alloc", 99999, 2048, 12);
+  to.event("alloc", 6144, 500, 13);
+  to.event("alloc", 99999, 2000, 14);
+  to.event("free_completed", 99999, 2000, 15);
+  to.event("segment_free", 99999, 2048, 16);
+  to.event("oom", 0, 1 << 20, 17);
+  to.end('e').end('e');
+  to.text("external_annotations").begin(']');
+  to.begin('}').pair("stage", "START").pair("name", "step").pair("device", 0).pair("time_us", 11);
+  to.end('u').begin('}');
+  to.pair("stage", "END").pair("name", "step").pair("device", 0).pair("time_us", 15).end('u');
+  to.end('e').end('u');
+  return to.whole();
+}
+
+Trace read(const std::string& bytes) {
+  return read_snapshot(Input::from_bytes(bytes));
+}
+
+TEST(Snapshot, TotalsAreThoseOfTheAllocator) {
+  const Trace trace = read(snapshot());
+  std::vector<std::string> lines;
+  for (const MemoryEvent& event : trace.memory) {
+    lines.push_back(std::to_string(event.time_ns / 1000) + " " + std::to_string(event.bytes) + " " +
+                    std::to_string(*event.address) + " " + std::to_string(*event.total_allocated) +
+                    " " + std::to_string(*event.total_reserved));
+  }
+  EXPECT_THAT(lines, ::testing::ElementsAre("11 900 5120 900 4096", "11 1000 4096 1900 4096",
+                                            "11 -900 5120 1000 4096", "13 500 6144 1500 6144",
+                                            "14 2000 99999 3500 6144", "15 -2000 99999 1500 6144"));
+  EXPECT_EQ(trace.run.format, "PyTorch memory snapshot");
+  EXPECT_EQ(trace.run.base_time_ns, 0);
+  EXPECT_TRUE(trace.warnings.empty());
+}
+
+TEST(Snapshot, SitesAreTheInnermostFrameOfTheUser) {
+  const Trace trace = read(snapshot());
+  ASSERT_EQ(trace.memory.size(), 4U);
+  EXPECT_EQ(trace.names.view(trace.memory[0].site), "");
+  EXPECT_EQ(trace.names.view(trace.memory[1].site), "train.py:12 step");
+}
+
+TEST(Snapshot, CountersAnnotationsAndMarks) {
+  const Trace trace = read(snapshot());
+  std::map<std::string, std::vector<double>> counters;
+  for (const Counter& counter : trace.counters) {
+    counters[std::string(trace.names.view(counter.name))] = counter.value;
+  }
+  EXPECT_EQ(counters["GPU 0 allocated"], (std::vector<double>{1900, 1000, 1500, 3500, 1500}));
+  EXPECT_EQ(counters["GPU 0 reserved"], (std::vector<double>{4096, 6144, 4096}));
+  EXPECT_EQ(counters["GPU 0 segments"], (std::vector<double>{1, 2, 1}));
+  ASSERT_EQ(trace.spans.size(), 1U);
+  EXPECT_EQ(trace.name(0), "step");
+  EXPECT_EQ(trace.spans.kind[0], SpanKind::annotation);
+  EXPECT_EQ(trace.spans.start_ns[0], 11'000);
+  EXPECT_EQ(trace.spans.duration_ns[0], 4'000);
+  ASSERT_EQ(trace.instants.size(), 1U);
+  EXPECT_EQ(trace.names.view(trace.instants[0].name), "out of memory");
+}
+
+TEST(Snapshot, SegmentsAloneAreASnapshot) {
+  Pickler to;
+  to.begin(']').begin('}').pair("device", 1).pair("address", 4096).pair("total_size", 4096);
+  to.text("blocks").begin(']').block(1024, 1000, "active_allocated").end('e').end('u').end('e');
+  const Trace trace = read(to.whole());
+  ASSERT_EQ(trace.memory.size(), 1U);
+  EXPECT_EQ(trace.memory[0].device_index, 1);
+  EXPECT_EQ(trace.memory[0].bytes, 1000);
+  EXPECT_FALSE(trace.run.base_time_ns.has_value());
+}
+
+TEST(Snapshot, OfACutOffSnapshotTheEventsBeforeTheCutAreRead) {
+  const std::string whole = snapshot();
+  const std::size_t cut = whole.find("external_annotations") - 40;
+  const Trace trace = read(whole.substr(0, cut));
+  EXPECT_EQ(trace.memory.size(), 4U);
+  EXPECT_EQ(trace.warnings.count(WarningKind::cut_off), 1U);
+}
+
+std::string error_of(const std::string& bytes) {
+  try {
+    read(bytes);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Snapshot, OtherPicklesAreRefusedAndNothingIsRun) {
+  EXPECT_THAT(error_of("\x80\x02}."), HasSubstr("a pickle of a dict without segments"));
+  EXPECT_THAT(error_of("\x80\x02]."), HasSubstr("a pickle of a list of other things"));
+  EXPECT_THAT(error_of("\x80\x02K\x01."), HasSubstr("a pickle of a number"));
+  EXPECT_THAT(error_of("cposix\nsystem\n(S'touch /tmp/x'\ntR."),
+              HasSubstr("calls posix.system (nothing was run)"));
+  EXPECT_THAT(error_of(snapshot().substr(0, 5)), HasSubstr("cut off at byte 5"));
+}
+
+// What Python's own unpickler finds in a snapshot: the same figures by other means.
+constexpr const char* kScript = R"(
+import json, pickle, sys
+s = pickle.load(open(sys.argv[1], 'rb'))
+out = []
+for device, trace in enumerate(s['device_traces']):
+    blocks = {}
+    for segment in s['segments']:
+        if segment['device'] == device:
+            blocks |= {b['address']: b['requested_size'] for b in segment['blocks'] if b['state'].startswith('active')}
+    start = sum(blocks.values())
+    for e in trace:
+        start -= e['size'] * {'alloc': 1, 'free_completed': -1}.get(e['action'], 0)
+    now = peak = start
+    sites = {}
+    for e in trace:
+        now += e['size'] * {'alloc': 1, 'free_completed': -1}.get(e['action'], 0)
+        peak = max(peak, now)
+        if e['action'] == 'alloc':
+            f = next((f for f in e['frames'] if f['filename'].endswith('.py') and '/torch/' not in f['filename']), None)
+            if f:
+                site = f"{f['filename'].split('/')[-1]}:{f['line']} {f['name']}"
+                sites[site] = sites.get(site, 0) + e['size']
+    out.append({'allocs': sum(e['action'] == 'alloc' for e in trace),
+                'frees': sum(e['action'] == 'free_completed' for e in trace),
+                'allocated': sum(e['size'] for e in trace if e['action'] == 'alloc'),
+                'start': start, 'end': now, 'peak': peak, 'sites': sites,
+                'reserved': sum(x['total_size'] for x in s['segments'] if x['device'] == device),
+                'first_us': trace[0]['time_us'], 'last_us': max(e['time_us'] for e in trace if e['action'] == 'free_completed')})
+print(json.dumps(out))
+)";
+
+TEST(Snapshot, CorpusAgreesWithPythonsOwnUnpickler) {
+  const auto files = corpus_files("snapshots");
+  if (files.empty()) GTEST_SKIP() << "no corpus";
+  if (std::system("python3 -c pass 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
+  for (const std::string& file : files) {
+    FILE* python = popen(("python3 - '" + file + "' <<'END'\n" + kScript + "\nEND").c_str(), "r");
+    std::string text;
+    for (int c = fgetc(python); c != EOF; c = fgetc(python)) text += static_cast<char>(c);
+    ASSERT_EQ(pclose(python), 0);
+    const auto expected = nlohmann::json::parse(text).at(0);
+
+    const Trace trace = read_trace(file);
+    EXPECT_TRUE(trace.warnings.empty());
+    std::int64_t allocs = 0;
+    std::int64_t frees = 0;
+    std::int64_t allocated = 0;
+    const std::int64_t start = *trace.memory.front().total_allocated - trace.memory.front().bytes;
+    std::int64_t peak = start;
+    std::map<std::string, std::int64_t> sites;
+    for (const MemoryEvent& event : trace.memory) {
+      peak = std::max(peak, *event.total_allocated);
+      ++(event.bytes > 0 ? allocs : frees);
+      if (event.bytes <= 0) continue;
+      allocated += event.bytes;
+      const std::string site(trace.names.view(event.site));
+      if (!site.empty()) sites[site] += event.bytes;
+    }
+    EXPECT_EQ(allocs, expected["allocs"]);
+    EXPECT_EQ(frees, expected["frees"]);
+    EXPECT_EQ(allocated, expected["allocated"]);
+    EXPECT_EQ(start, expected["start"]);
+    EXPECT_EQ(peak, expected["peak"]);
+    EXPECT_EQ(*trace.memory.back().total_allocated, expected["end"]);
+    EXPECT_EQ(*trace.memory.back().total_reserved, expected["reserved"]);
+    EXPECT_EQ(nlohmann::json(sites), expected["sites"]);
+    EXPECT_EQ(trace.memory.front().time_ns, expected["first_us"].get<std::int64_t>() * 1000);
+    EXPECT_EQ(trace.memory.back().time_ns, expected["last_us"].get<std::int64_t>() * 1000);
+  }
+}
+
+}  // namespace
+}  // namespace fathom::trace

@@ -1,0 +1,31 @@
+import { ChartView, tooltip } from "../chart";
+import { formatDuration, formatPlural } from "../format";
+import type { Operation } from "../summary";
+import { colour } from "../theme";
+
+// How many calls took how long; each bin reaches the same ratio further than the one before.
+export function Histogram({ kernel, bins }: { kernel: Operation; bins: number[] }) {
+  const least = Math.max(kernel.min_ns, 1);
+  const edge = (index: number) => least * (kernel.max_ns / least) ** (index / bins.length);
+  return (
+    <ChartView
+      label={`Calls by duration, from ${formatDuration(kernel.min_ns)} to ${formatDuration(kernel.max_ns)}`}
+      height={150}
+      data={kernel}
+      config={() => ({
+        type: "bar",
+        data: {
+          labels: bins.map((_, index) => formatDuration(edge(index))),
+          datasets: [{ label: "calls", data: bins, backgroundColor: colour(kernel.part), categoryPercentage: 1, barPercentage: 0.94 }],
+        },
+        options: {
+          plugins: { tooltip: tooltip((calls) => `${formatPlural(calls, "call", "calls")} of this long or up to the next bin`) },
+          scales: {
+            x: { grid: { display: false }, ticks: { maxRotation: 0, autoSkipPadding: 14 } },
+            y: { border: { display: false }, ticks: { maxTicksLimit: 4, precision: 0 } },
+          },
+        },
+      })}
+    />
+  );
+}
