@@ -12,7 +12,7 @@
 #include "trace/read.h"
 
 int main() {
-  const std::string trace = fathom::bench::make_plain(360);
+  const std::string trace = fathom::bench::make_plain(400);
   const std::string report = trace + ".html";
   std::size_t spans = 0;
   try {

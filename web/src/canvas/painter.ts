@@ -84,8 +84,10 @@ export class Painter {
     const seen = Math.min(end, left + width) - from;
     if (seen <= 0) return;
     const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
-    const gap = width > 3 ? 0.6 : 0;
-    this.push(part, (label * 7) % kWideShades, x + from, y, Math.max(seen - gap, 0.6), height);
+    // On whole pixels: sharp, and several times faster to fill.
+    const begin = Math.floor(from);
+    const gap = width > 3 ? 1 : 0;
+    this.push(part, (label * 7) % kWideShades, x + begin, y, Math.max(Math.floor(from + seen) - begin - gap, 1), height);
     if (labelled && seen >= kLabelPixels) this.labels.push({ x: x + from, y: y + height / 2, width: seen, label });
   }
 

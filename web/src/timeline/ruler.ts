@@ -24,15 +24,11 @@ export function drawTicks(
   const step = tickStep(view);
   context.font = kFont;
   context.textBaseline = "middle";
-  context.fillStyle = palette.ink3;
-  context.strokeStyle = palette.line;
-  context.lineWidth = 1;
-  context.beginPath();
   for (let at = Math.ceil(view.begin / step) * step; at <= view.end; at += step) {
-    const x = Math.round(left + pixelOf(view, at)) + 0.5;
-    context.moveTo(x, top + height - 6);
-    context.lineTo(x, bottom);
+    const x = Math.round(left + pixelOf(view, at));
+    context.fillStyle = palette.line;
+    context.fillRect(x, top + height - 6, 1, bottom - top - height + 6);
+    context.fillStyle = palette.ink3;
     context.fillText(tickText(Math.max(0, at), step), x + 4, top + height / 2);
   }
-  context.stroke();
 }

@@ -232,21 +232,15 @@ export class TimelineScene implements Scene {
     return drawArrows(context, this.palette, linksOf(this.timeline, this.selected), place);
   }
 
-  // A line where each step begins, and its number on the ruler where there is room.
+  // A line where each step begins.
   private drawSteps(context: CanvasRenderingContext2D, height: number): void {
-    context.save();
-    context.setLineDash([3, 4]);
-    context.strokeStyle = this.palette.ink3;
-    context.lineWidth = 1;
-    context.beginPath();
+    context.fillStyle = this.palette.ink3;
+    context.globalAlpha = 0.6;
     for (const step of this.timeline.steps) {
-      const x = Math.round(this.left + pixelOf(this.view, this.timeline.rows.start[step]!)) + 0.5;
-      if (x < this.left || x > this.left + this.view.width) continue;
-      context.moveTo(x, this.ruler);
-      context.lineTo(x, height);
+      const x = Math.round(pixelOf(this.view, this.timeline.rows.start[step]!));
+      if (x >= 0 && x <= this.view.width) context.fillRect(this.left + x, this.ruler, 1, height);
     }
-    context.stroke();
-    context.restore();
+    context.globalAlpha = 1;
   }
 
   private drawNames(context: CanvasRenderingContext2D, height: number, scrolled: number): void {
