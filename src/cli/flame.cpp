@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 
 #include "analyze/flame.h"
@@ -34,6 +33,7 @@ struct Options {
   bool json = false;
   bool folded = false;
   bool speedscope = false;
+  std::string weight_name = "cpu";
   FlameWeight weight = FlameWeight::cpu;
   double min_duration_us = 10;
   analyze::FlameOptions flame;
@@ -41,6 +41,8 @@ struct Options {
 
 void run(Options options) {
   const trace::Trace trace = load(options.file);
+  if (options.weight_name == "gpu") options.weight = FlameWeight::gpu;
+  if (options.weight_name == "count") options.weight = FlameWeight::count;
   options.flame.min_duration_ns = static_cast<std::int64_t>(options.min_duration_us * 1e3);
   const analyze::FlameTree tree = analyze::flame_tree(trace, options.flame);
   if (options.json) return put(report::to_json(tree, options.weight), options.out);
@@ -74,13 +76,11 @@ void add_flame(CLI::App& app) {
       command->add_flag("--speedscope", options->speedscope, "A file for speedscope.app");
   json->excludes(folded)->excludes(speedscope);
   folded->excludes(speedscope);
-  const std::map<std::string, FlameWeight> weights = {
-      {"cpu", FlameWeight::cpu}, {"gpu", FlameWeight::gpu}, {"count", FlameWeight::count}};
   command
-      ->add_option("--weight", options->weight,
+      ->add_option("--weight", options->weight_name,
                    "cpu: wall time of calls; gpu: time of the work they launched; count: calls")
-      ->transform(CLI::CheckedTransformer(weights, CLI::ignore_case).description("cpu|gpu|count"))
-      ->default_str("cpu");
+      ->check(CLI::IsMember({"cpu", "gpu", "count"}))
+      ->capture_default_str();
   command
       ->add_option("--min-duration-us", options->min_duration_us,
                    "Paths that took less in all count as their parent's own")
