@@ -51,8 +51,8 @@ TEST(Partition, AgreesWithCountingEveryNanosecond) {
     const auto kernels = random_activity(random);
     const auto copies = random_activity(random);
     const auto calls = random_activity(random);
-    const TimeParts parts = partition_time(wall, normalize(kernels), normalize(copies),
-                                           normalize(calls));
+    const TimeParts parts =
+        partition_time(wall, normalize(kernels), normalize(copies), normalize(calls));
     ASSERT_EQ(parts, count_instants(wall, kernels, copies, calls));
     ASSERT_EQ(parts.gpu + parts.transfer + parts.overhead + parts.cpu, wall.length());
   }
