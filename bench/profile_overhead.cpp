@@ -29,17 +29,16 @@ struct Program {
   Command command;
 };
 
-// NOLINTNEXTLINE(bugprone-suspicious-missing-comma): the filter is one word
+constexpr const char* kFilter =
+    "format=yuv420p,hwupload,avgblur_opencl=sizeX=5,unsharp_opencl,hwdownload,format=yuv420p";
+
 const std::array<Program, 2> programs = {
     Program{"clpeak", 1.05, {"/usr/bin/clpeak", "--kernel-latency"}},
     Program{"ffmpeg",
             1.02,
             {"/usr/bin/ffmpeg", "-nostdin", "-loglevel", "error", "-init_hw_device",
              "opencl=ocl:0.0", "-filter_hw_device", "ocl", "-f", "lavfi", "-i",
-             "testsrc=size=640x360:rate=25:duration=2", "-vf",
-             "format=yuv420p,hwupload,avgblur_opencl=sizeX=5,unsharp_opencl,hwdownload,"
-             "format=yuv420p",
-             "-f", "null", "-"}}};
+             "testsrc=size=640x360:rate=25:duration=2", "-vf", kFilter, "-f", "null", "-"}}};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -9,11 +10,14 @@
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/put.h"
+#include "cli/record_run.h"
+#include "record/launch/run_parts.h"
 #include "report/comparison_report.h"
 
 namespace fathom::cli {
 namespace {
 
+constexpr double kMemoryIntervalMs = 10;
 constexpr const char* kExamples = R"(
 With --gate the exit status is 0 where nothing got slower, 1 for a regression, 3 where these runs do
 not tell, and 2 for bad usage or input.
@@ -21,12 +25,14 @@ not tell, and 2 for bad usage or input.
 Examples:
   fathom compare before.json.gz --with after.json.gz
   fathom compare base/run-*.pftrace --with now/run-*.pftrace --gate
-  fathom compare base.json --with now.json --threshold 10 --json changes.json)";
+  fathom compare base.json --with now.json --threshold 10 --json changes.json
+  fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096)";
 
 struct Options {
   std::vector<std::string> base;
   std::vector<std::string> current;
   compare::Settings settings;
+  int repeat = 0;  // with it, `base` is two commands with ":::" between
   bool gate = false;
   bool wants_json = false;
   std::string json;
@@ -51,7 +57,33 @@ int gate_status(compare::Outcome outcome) {
   }
 }
 
-void run(const Options& options) {
+// Runs both commands in turn, so that what changes over time changes for both, and names the files.
+void record_sides(Options& options) {
+  const auto between = std::ranges::find(options.base, ":::");
+  const std::vector<std::string> before(options.base.begin(), between);
+  if (between == options.base.end() || before.empty() || between + 1 == options.base.end()) {
+    throw base::Error("compare --repeat", "two commands are needed, with ::: between",
+                      "Try: fathom compare --repeat 5 -- ./before ::: ./now");
+  }
+  const std::vector<std::string> now(between + 1, options.base.end());
+  options.base.clear();
+  options.current.clear();
+  const auto record = [&](const std::vector<std::string>& command, const char* name, int run,
+                          std::vector<std::string>& files) {
+    files.push_back(record::numbered(name, run));
+    const record::Ended ended = record_run(command, {}, kMemoryIntervalMs, files.back());
+    if (ended.signal == 0 && ended.exit_status == 0) return;
+    say_how_it_ended(ended);
+    throw base::Error(command.front(), "did not end well, so its runs cannot be compared");
+  };
+  for (int run = 1; run <= options.repeat; ++run) {
+    record(before, "before.pftrace", run, options.base);
+    record(now, "now.pftrace", run, options.current);
+  }
+}
+
+void run(Options options) {
+  if (options.repeat > 0) record_sides(options);
   if (options.current.empty()) {
     throw base::Error("compare", "what to compare with is missing",
                       "Try: fathom compare BEFORE --with NOW");
@@ -81,6 +113,12 @@ void add_compare(CLI::App& app) {
       ->add_option("--threshold", options->settings.threshold_pct, "Percent that count as a change")
       ->check(CLI::Range(0.1, 1000.0))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--repeat", options->repeat,
+          "Record two commands, after -- and with ::: between them, so many times each, to "
+          "before-N.pftrace and now-N.pftrace")
+      ->check(CLI::Range(1, 1000));
   command->add_flag("--gate", options->gate, "Say it with the exit status, for CI");
   command->add_flag("--single-run-gate", options->settings.single_run_decides,
                     "Let one run a side decide by the threshold alone, noise and all");

@@ -148,6 +148,14 @@ void add_figures(const trace::Trace& trace, Operations& operations) {
   }
 }
 
+// Spans of no known kind, where the trace has others, frame what others say: the profiler itself.
+void drop_frames(std::vector<RunOperation>& operations) {
+  const auto is_frame = [](const RunOperation& operation) {
+    return operation.kind == SpanKind::other;
+  };
+  if (!std::ranges::all_of(operations, is_frame)) std::erase_if(operations, is_frame);
+}
+
 }  // namespace
 
 Run run_of(const trace::Trace& trace, std::string label) {
@@ -161,6 +169,7 @@ Run run_of(const trace::Trace& trace, std::string label) {
   }
   name_launchers(trace, operations);
   if (trace.spans.size() == 0) add_figures(trace, operations);
+  drop_frames(operations.found);
   Run run;
   run.label = std::move(label);
   run.operations = std::move(operations.found);

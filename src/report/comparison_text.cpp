@@ -17,6 +17,8 @@ using compare::Comparison;
 using compare::OperationChange;
 using compare::Outcome;
 
+constexpr std::size_t kWideColumns = 120;  // from here on there is room for intervals
+
 std::string side_name(const std::vector<std::string>& files) {
   const std::string first = std::filesystem::path(files.front()).filename().string();
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
@@ -92,26 +94,29 @@ std::string calls_text(const OperationChange& change) {
 }
 
 std::string operation_table(const Comparison& comparison, std::size_t top, std::size_t width) {
-  base::Table table(
-      {"operation", "calls", "before", "now", "change", "95 % interval", "self time", "verdict"});
-  std::size_t shown = 0;
-  std::size_t rest = 0;
-  for (const OperationChange& change : comparison.operations) {
-    if (shown == top) {
-      ++rest;
-      continue;
-    }
-    ++shown;
+  const bool is_wide = width >= kWideColumns;
+  std::vector<std::string> header = {"operation", "calls", "before", "now", "change"};
+  if (is_wide) header.emplace_back("95 % interval");
+  header.insert(header.end(), {"self time", "verdict"});
+  base::Table table(header);
+  const std::size_t shown = std::min(top, comparison.operations.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperationChange& change = comparison.operations[i];
     const compare::Verdict& verdict = change.verdict;
     const auto time = [](std::optional<double> ns) { return ns ? format_duration(*ns) : ""; };
-    table.row({(change.is_by_structure ? "GPU work of " : "") + change.name, calls_text(change),
-               time(change.base_ns), time(change.current_ns),
-               verdict.change_pct ? signed_percent(*verdict.change_pct) : "",
-               verdict.low_pct
-                   ? fmt::format("{:+.1f} … {:+.1f}", *verdict.low_pct, *verdict.high_pct)
-                   : "",
-               signed_duration(change.self_change_ns()), verdict_word(change)});
+    std::vector<std::string> row = {(change.is_by_structure ? "GPU work of " : "") + change.name,
+                                    calls_text(change), time(change.base_ns),
+                                    time(change.current_ns),
+                                    verdict.change_pct ? signed_percent(*verdict.change_pct) : ""};
+    if (is_wide) {
+      row.push_back(verdict.low_pct
+                        ? fmt::format("{:+.1f} … {:+.1f}", *verdict.low_pct, *verdict.high_pct)
+                        : "");
+    }
+    row.insert(row.end(), {signed_duration(change.self_change_ns()), verdict_word(change)});
+    table.row(row);
   }
+  const std::size_t rest = comparison.operations.size() - shown;
   if (table.empty()) return {};
   std::string text = "\n" + table.text(width);
   if (rest > 0) text += fmt::format("  … {} more (--top {})\n", rest, shown + rest);
