@@ -23,7 +23,7 @@ std::string own_folder() {
 std::string find_layer() {
   const std::string folder = own_folder();
   for (const char* const place : {"/fathom/libfathom_opencl.so", "/libfathom_opencl.so"}) {
-    const std::string path = folder + place;
+    std::string path = folder + place;
     if (access(path.c_str(), R_OK) == 0) return path;
   }
   return {};
