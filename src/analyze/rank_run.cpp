@@ -24,7 +24,7 @@ class BusyTime {
   std::int64_t total_ns() const { return busy_ns_; }
   // Up to a time that is no earlier than the last start given.
   std::int64_t before(std::int64_t time_ns) const {
-    return busy_ns_ - std::max<std::int64_t>(0, until_ns_ - time_ns);
+    return until_ns_ > time_ns ? busy_ns_ - (until_ns_ - time_ns) : busy_ns_;
   }
 
  private:
