@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { demoSource } from "./demo";
 import { Help } from "./help";
 import type { InlineSource } from "./inline_source";
@@ -17,7 +17,7 @@ export function App(props: { report: InlineSource | null }) {
   const [hash, setHash] = useState(location.hash);
   const help = useRef<HTMLDialogElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const follow = () => setHash(location.hash);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);

@@ -1,9 +1,10 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { kTabs } from "./tabs";
 
 // Keys of the whole page: 1–6 choose a tab, / finds, ? helps. Canvases have their own beside these.
 export function useKeys(help: () => void): void {
-  useEffect(() => {
+  // Before the first paint: what is seen can be used.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (isTyping(event.target)) {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { summaryOfProfile } from "./profile/summary";
 import { readProfile } from "./profile/read";
 import type { Source } from "./source";
@@ -35,7 +35,7 @@ export async function fileSource(file: File): Promise<Source> {
 // Files dropped anywhere on the page are opened; true while one is held over it.
 export function useDrop(open: (file: File) => void): boolean {
   const [over, setOver] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hold = (event: DragEvent) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();

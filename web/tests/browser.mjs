@@ -59,7 +59,7 @@ export async function start() {
         if (!/^(file|data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
       });
       await page.goto(pathToFileURL(path).href + hash);
-      await page.locator("#view > *, .welcome").first().waitFor();
+      await page.locator("#view > :not([aria-busy]), .welcome").first().waitFor();
       page.finish = async () => {
         assert.equal(await page.evaluate(() => window.evil), undefined, "a name was run as code");
         await context.close();

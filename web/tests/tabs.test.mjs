@@ -29,8 +29,8 @@ test("every tab has its address and its key", async () => {
   const tabs = ["overview", "timeline", "flame", "kernels", "memory", "ranks"];
   for (const [index, id] of tabs.entries()) {
     await page.keyboard.press(String(index + 1));
-    await page.waitForFunction((hash) => location.hash === hash, `#${id}`);
-    assert.equal(await page.locator("[role=tab][aria-selected=true]").getAttribute("href"), `#${id}`);
+    await page.locator(`[role=tab][aria-selected=true][href="#${id}"]`).waitFor();
+    assert.equal(await page.evaluate(() => location.hash), `#${id}`);
     assert.notEqual((await page.locator("#view").innerText()).trim(), "");
   }
   await page.finish();

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
 import { Tooltip, type Tip } from "../canvas/tooltip";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
@@ -26,7 +26,7 @@ export function FlameTab({ source }: TabProps) {
     void treeOf(source).then((found) => { if (current) setTree(found); });
     return () => { current = false; };
   }, [source]);
-  if (tree === undefined) return <p class="nothing">Reading the flame graph…</p>;
+  if (tree === undefined) return <p class="nothing" aria-busy="true">Reading the flame graph…</p>;
   if (tree === null) return <Nothing>This report carries no flame graph.</Nothing>;
   if (tree.total.count[0] === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
   return <Drawn tree={tree} />;
@@ -61,7 +61,7 @@ function Drawn({ tree }: { tree: Tree }) {
   const [height, setHeight] = useState(0);
   const matches = findNodes(tree, query, weight);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new FlameScene(tree, weight, order, canvas.current!, scroller.current!, {
       zoomed: setZoomed,
       hovered: (node, x, y) => setHovered(node < 0 ? null : { node, x, y }),
@@ -74,11 +74,11 @@ function Drawn({ tree }: { tree: Tree }) {
       made.close();
     };
   }, [tree]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     scene.current!.arrange(weight, order);
     scene.current!.zoomTo(tree.total[weight][zoomed]! > 0 ? zoomed : 0);
   }, [weight, order]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     scene.current!.matches = matches?.nodes ?? null;
     scene.current!.redraw();
   }, [query, weight]);

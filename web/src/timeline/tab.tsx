@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
 import { fitted } from "../canvas/view";
 import { Tooltip, type Tip } from "../canvas/tooltip";
@@ -30,7 +30,7 @@ export function TimelineTab({ source }: TabProps) {
     void timelineOf(source).then((found) => { if (current) setTimeline(found); });
     return () => { current = false; };
   }, [source]);
-  if (timeline === undefined) return <p class="nothing">Reading the timeline…</p>;
+  if (timeline === undefined) return <p class="nothing" aria-busy="true">Reading the timeline…</p>;
   if (timeline === null) return <Nothing>This report carries no timeline.</Nothing>;
   if (timeline.rows.size === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
   return <Drawn source={source} timeline={timeline} />;
@@ -45,7 +45,8 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
   const [height, setHeight] = useState(0);
   const [seen, setSeen] = useState(timeline.lengthNs);
 
-  useEffect(() => {
+  // Before the first paint: who can type into the finder finds a scene to search.
+  useLayoutEffect(() => {
     const made = new TimelineScene(timeline, canvas.current!, scroller.current!, {
       selected: setSelected,
       hovered: (span, x, y) => setTip(span < 0 ? null : tipOf(timeline, span, x, y)),
