@@ -96,7 +96,7 @@ void run(Options options) {
   if (!options.wants_json || !options.json.empty()) {
     fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
   }
-  if (!options.gate) return;
+  if (!options.gate || input_was_damaged()) return;
   std::fflush(stdout);
   std::exit(gate_status(report.comparison.outcome));
 }

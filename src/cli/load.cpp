@@ -9,8 +9,13 @@
 
 namespace fathom::cli {
 
+namespace {
+bool was_damaged = false;
+}
+
 trace::Trace load(const std::string& path) {
   trace::Trace trace = trace::read_trace(path);
+  was_damaged |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
   for (const trace::Warning& warning : trace.warnings.all()) {
     fmt::print(stderr, "fathom: {}: {}\n", path, describe(warning));
   }
@@ -20,6 +25,10 @@ trace::Trace load(const std::string& path) {
                                    "spans were"));
   }
   return trace;
+}
+
+bool input_was_damaged() {
+  return was_damaged;
 }
 
 }  // namespace fathom::cli

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/load.h"
 #include "record/launch/launch.h"
 
 namespace {
@@ -47,7 +48,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return say(fmt::format("{}. Try: fathom --help", error.what()));
   }
-  return 0;
+  return fathom::cli::input_was_damaged() ? kBadUsageOrInput : 0;
 }
 
 }  // namespace

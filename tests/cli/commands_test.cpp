@@ -1,5 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_program.h"
@@ -40,6 +43,24 @@ TEST(Report, OfADamagedFileWarnsAndReportsTheRest) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_NE(outcome.err.find("cut off"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.out.find("aten::mm"), std::string::npos);
+}
+
+TEST(Report, OfAGzipThatWasCutOffShowsWhatItCanAndIsNoSuccess) {
+  const Scratch scratch;
+  std::string events = R"({"traceEvents":[{"ph":"X","name":"first","ts":1,"dur":1})";
+  for (int i = 0; i < 20'000; ++i) {
+    events +=
+        fmt::format(R"(,{{"ph":"X","name":"op{}","ts":{},"dur":1}})", i * 7919 % 10'007, i + 2);
+  }
+  const std::string file = scratch.write("whole.json", events + "]}");
+  const std::string packed = scratch.path("packed.json.gz");
+  ASSERT_EQ(run_program({"convert", file, packed}).status, 0);
+  std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+  const Outcome outcome = run_program({"report", packed});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("cut off"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.out.find("op"), std::string::npos);
 }
 
 TEST(Convert, ThereAndBackGivesTheSameReport) {

@@ -42,6 +42,7 @@ class WrongInput : public testing::TestWithParam<const char*> {
   Outcome run(const std::string& input) const {
     std::vector<std::string> arguments = {GetParam(), input};
     if (std::string(GetParam()) == "convert") arguments.push_back(out());
+    if (std::string(GetParam()) == "compare") arguments.insert(arguments.end(), {"--with", input});
     return run_program(arguments);
   }
   std::string out() const { return scratch_.path("out.json"); }
@@ -111,7 +112,9 @@ TEST_P(WrongInput, NoArgument) {
   expect_one_line(run_program({GetParam()}), "required");
 }
 
-INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "hta", "convert"),
+INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
+                         testing::Values("report", "flame", "timeline", "memory", "hta", "compare",
+                                         "convert"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {

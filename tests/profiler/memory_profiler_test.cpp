@@ -153,7 +153,7 @@ TEST(MemoryProfiler, ATrackMayOutliveIt) {
 }
 
 TEST(MemoryProfiler, AForkedChildCanStopIt) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(FATHOM_THREAD_SANITIZER)
   GTEST_SKIP() << "the thread sanitizer cannot follow a forked child";
 #endif
   MemoryProfiler memory;

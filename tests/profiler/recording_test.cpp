@@ -236,7 +236,7 @@ TEST_F(Recordings, OfAnEnvironmentVariableHoldStaticConstructorsAndDestructors) 
 }
 
 TEST_F(Recordings, AreNotTouchedByAForkedChild) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(FATHOM_THREAD_SANITIZER)
   GTEST_SKIP() << "the thread sanitizer cannot follow threads that a forked child starts";
 #endif
   EXPECT_EQ(run_child("fork"), 0);

@@ -161,7 +161,7 @@ TEST(OpenclLayer, AProgramThatReplacesItselfKeepsItsSecondLife) {
 }
 
 TEST(OpenclLayer, AChildGoesOnWithWhatItInherited) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(FATHOM_THREAD_SANITIZER)
   GTEST_SKIP() << "the thread sanitizer ends a forked child that starts a thread (status 66)";
 #endif
   const Variables no_threads = {{"POCL_DEVICES", "basic"}};

@@ -12,7 +12,7 @@ namespace {
 
 using trace::SpanKind;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(FATHOM_ADDRESS_SANITIZER) || defined(FATHOM_THREAD_SANITIZER)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
