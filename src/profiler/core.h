@@ -110,7 +110,6 @@ class Core {
   std::vector<std::shared_ptr<ThreadState>> threads_;
   std::uint64_t changes_ = 0;
   std::uint64_t epoch_ = 1;
-  std::uint32_t thread_count_ = 0;
   std::unordered_map<OperationId, Statistics> retired_;
   std::vector<Timeline> retired_timelines_;
   std::uint64_t retired_drops_ = 0;

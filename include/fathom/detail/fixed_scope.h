@@ -8,7 +8,7 @@
 namespace fathom::detail {
 
 struct ThreadState;
-struct OperationStats;
+class OperationStats;
 
 // A place in the source that opens scopes. The index is found once, on first use; 0 until then.
 struct Site {
