@@ -9,9 +9,6 @@ namespace {
 
 using trace::SpanKind;
 
-// Below this share of either side's time an operation only adds noise to the judgement of others.
-constexpr double kLeastShare = 1e-4;
-
 // The operations of one name and kind, a list for each run.
 struct Found {
   std::string name;

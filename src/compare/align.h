@@ -9,6 +9,9 @@
 
 namespace fathom::compare {
 
+// Below this share of either side's time an operation only adds noise to the judgement of others.
+inline constexpr double kLeastShare = 1e-4;
+
 // One operation across all runs of both sides.
 struct AlignedOperation {
   std::string name;
