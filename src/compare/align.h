@@ -22,6 +22,8 @@ struct AlignedOperation {
   OperationRuns runs;
   double base_self_ns = 0;  // mean of the runs
   double current_self_ns = 0;
+  std::optional<double> base_memory_mb;  // the largest of the runs
+  std::optional<double> current_memory_mb;
 };
 
 struct Alignment {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/gpu_work.h"
+#include "analyze/memory.h"
 #include "analyze/operations.h"
 
 namespace fathom::compare {
@@ -12,6 +13,8 @@ namespace {
 
 using trace::SpanId;
 using trace::SpanKind;
+
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
 // Two runs of one program name the same thing differently where the name has a number, says how
 // many workers there are, or belongs to one vendor.
@@ -110,14 +113,37 @@ std::optional<std::int64_t> wall_of(const trace::Spans& spans) {
   return end - begin;
 }
 
+// Of the device that needed the most; of a profile, of the scope that did.
 std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
   std::optional<std::int64_t> peak;
-  for (const trace::MemoryEvent& event : trace.memory) {
-    if (event.device == trace::MemoryDevice::gpu && event.total_allocated) {
-      peak = std::max(peak.value_or(0), *event.total_allocated);
+  const auto raise = [&](std::int64_t bytes) { peak = std::max(peak.value_or(0), bytes); };
+  const auto is_device = [](const trace::MemoryEvent& event) {
+    return event.device == trace::MemoryDevice::gpu;
+  };
+  if (std::ranges::any_of(trace.memory, is_device)) {
+    for (const analyze::DeviceMemory& device : analyze::memory(trace).devices) {
+      if (device.device == trace::MemoryDevice::gpu) raise(device.peak_bytes());
     }
+    return peak;
+  }
+  for (const trace::OperationSummary& summary : trace.operations) {
+    if (summary.peak_memory_mb) raise(std::llround(*summary.peak_memory_mb * kBytesPerMb));
   }
   return peak;
+}
+
+// What a recorder says of its scopes beside their calls.
+void add_memory(const trace::Trace& trace, std::vector<RunOperation>& operations) {
+  std::unordered_map<std::string_view, double> peaks;
+  for (const trace::OperationSummary& summary : trace.operations) {
+    if (summary.peak_memory_mb) peaks[summary.operation] = *summary.peak_memory_mb;
+  }
+  if (peaks.empty()) return;
+  for (RunOperation& operation : operations) {
+    if (operation.kind != SpanKind::scope) continue;
+    const auto peak = peaks.find(operation.name);
+    if (peak != peaks.end()) operation.peak_memory_mb = peak->second;
+  }
 }
 
 // The figures of a profile that has no calls: its median is the centre, and what its standard
@@ -170,6 +196,7 @@ Run run_of(const trace::Trace& trace, std::string label) {
   name_launchers(trace, operations);
   if (trace.spans.size() == 0) add_figures(trace, operations);
   drop_frames(operations.found);
+  add_memory(trace, operations.found);
   Run run;
   run.label = std::move(label);
   run.operations = std::move(operations.found);

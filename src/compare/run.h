@@ -14,9 +14,10 @@ namespace fathom::compare {
 struct RunOperation {
   std::string name;  // what two runs of one program would both call it
   trace::SpanKind kind = trace::SpanKind::other;
-  std::string launched_by;        // of GPU work: the host operation that launched most of its time
-  std::vector<std::int64_t> ns;   // a call each, in order on each thread or stream
-  std::int64_t self_ns = 0;       // less what other operations on the same track cover
+  std::string launched_by;       // of GPU work: the host operation that launched most of its time
+  std::vector<std::int64_t> ns;  // a call each, in order on each thread or stream
+  std::int64_t self_ns = 0;      // less what other operations on the same track cover
+  std::optional<double> peak_memory_mb;  // of a scope: device memory while it ran
   std::optional<Sample> figures;  // where the source has figures of its calls and not the calls
 };
 

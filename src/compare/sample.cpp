@@ -69,6 +69,7 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
   double best_within = INFINITY;
   double distance = 0;
   double widest = 0;
+  double slow_share = 0;
   for (std::size_t low = 1; low <= n - least; ++low) {
     const double value = sorted[low - 1] - shift;
     low_sum += value;
@@ -79,12 +80,13 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
     const double above = squares_about_mean(sum - low_sum, squares - low_squares, high);
     if (below + above >= best_within) continue;
     best_within = below + above;
+    slow_share = static_cast<double>(high) / static_cast<double>(n);
     distance = (sum - low_sum) / static_cast<double>(high) - low_sum / static_cast<double>(low);
     widest =
         std::sqrt(std::max(below / static_cast<double>(low), above / static_cast<double>(high)));
   }
   if (distance < kLeastModeRatio || distance <= kModeDistance * widest) return std::nullopt;
-  return Modes{distance};
+  return Modes{distance, slow_share};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace fathom::compare {
 // sometimes cold.
 struct Modes {
   double log_distance = 0;  // between their means
+  double slow_share = 0;    // of the calls, on the upper level
 };
 
 // The times of one operation in one run, brought down to what a comparison needs. Centres are

@@ -153,9 +153,26 @@ struct Judged {
   bool is_single = false;
 };
 
-bool has_tail_changed(const OperationRuns& runs, double centre_change, double threshold) {
-  const double mean_change = std::log(mean_call_ns(runs.current) / mean_call_ns(runs.base));
-  return std::abs(mean_change) >= threshold && std::abs(mean_change - centre_change) >= threshold;
+// The log ratio of the means of a call; absent where calls took no time.
+std::optional<double> mean_change(const OperationRuns& runs) {
+  const double base = mean_call_ns(runs.base);
+  const double current = mean_call_ns(runs.current);
+  if (base <= 0 || current <= 0) return std::nullopt;
+  return std::log(current / base);
+}
+
+// A single slow call moves a mean: it counts where the runs agree, or, with one run a side, where
+// it is twice the threshold.
+bool has_tail_changed(const OperationRuns& runs, double mean, double centre, double threshold) {
+  const bool is_single = runs.base.size() == 1 || runs.current.size() == 1;
+  const double least = is_single ? 2 * threshold : threshold;
+  if (std::abs(mean) < least || std::abs(mean - centre) < least) return false;
+  const auto mean_of = [](const Sample& run) {
+    return run.total_ns / static_cast<double>(run.calls);
+  };
+  const auto base = std::ranges::minmax(runs.base, {}, mean_of);
+  const auto current = std::ranges::minmax(runs.current, {}, mean_of);
+  return mean_of(current.min) > mean_of(base.max) || mean_of(base.min) > mean_of(current.max);
 }
 
 ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, double high,
@@ -190,7 +207,10 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
   verdict.high_pct = percent(high);
   verdict.is_significant = judged.p_value <= kFalseShare && ranges_of(runs).gap > 0;
   verdict.type = type_of(runs, judged, low, high, settings);
-  verdict.is_tail_changed = has_tail_changed(runs, judged.difference.value, worse);
+  if (const std::optional<double> mean = mean_change(runs)) {
+    verdict.mean_change_pct = percent(*mean);
+    verdict.is_tail_changed = has_tail_changed(runs, *mean, judged.difference.value, worse);
+  }
   verdict.is_suspect = judged.is_single && verdict.type == ChangeType::inconclusive &&
                        verdict.is_significant &&
                        std::abs(*verdict.change_pct) >= settings.threshold_pct;

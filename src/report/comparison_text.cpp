@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/comparison_report.h"
+#include "report/comparison_words.h"
 
 namespace fathom::report {
 namespace {
@@ -15,82 +16,12 @@ using base::format_duration;
 using compare::ChangeType;
 using compare::Comparison;
 using compare::OperationChange;
-using compare::Outcome;
 
 constexpr std::size_t kWideColumns = 120;  // from here on there is room for intervals
 
 std::string side_name(const std::vector<std::string>& files) {
   const std::string first = std::filesystem::path(files.front()).filename().string();
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
-}
-
-std::string signed_percent(double pct) {
-  return fmt::format("{:+.1f} %", pct);
-}
-
-std::string signed_duration(double ns) {
-  return (ns < 0 ? "−" : "+") + format_duration(std::abs(ns));
-}
-
-// What happened to the whole, and which operation has most of it.
-std::string story(const Comparison& comparison) {
-  if (comparison.outcome == Outcome::not_comparable) {
-    return fmt::format(
-        "  These are not runs of one program: only {:.0f} % of the time is in operations that both "
-        "have.\n",
-        comparison.matched_pct);
-  }
-  std::string text;
-  if (comparison.whole && comparison.whole->base_ns && comparison.whole->current_ns) {
-    const OperationChange& whole = *comparison.whole;
-    const char* const what = comparison.is_per_step ? "A step" : "The run";
-    text =
-        fmt::format("  {} took {} before and {} now ({}).", what, format_duration(*whole.base_ns),
-                    format_duration(*whole.current_ns), signed_percent(*whole.verdict.change_pct));
-  }
-  if (comparison.common_shift_pct) {
-    text += fmt::format(" Nearly every operation changed by {}: clocks, not code.",
-                        signed_percent(*comparison.common_shift_pct));
-  } else if (!comparison.operations.empty()) {
-    const OperationChange& first = comparison.operations.front();
-    if (std::abs(first.self_change_ns()) > 0) {
-      text += fmt::format("{}The largest difference is {}: {} of {}.", text.empty() ? "  " : " ",
-                          base::fit(first.name, 60), signed_duration(first.self_change_ns()),
-                          comparison.is_per_step ? "each step" : "the run");
-    }
-  }
-  return text + "\n";
-}
-
-std::string verdict_word(const OperationChange& change) {
-  if (change.verdict.is_suspect) return "suspect";
-  switch (change.verdict.type) {
-    case ChangeType::improvement:
-      return "faster";
-    case ChangeType::regression:
-      return "SLOWER";
-    case ChangeType::no_change:
-      return "same";
-    case ChangeType::added:
-      return "new";
-    case ChangeType::removed:
-      return "gone";
-    case ChangeType::inconclusive:
-      return "cannot tell";
-    case ChangeType::unstable:
-      return "unstable";
-  }
-  return "";
-}
-
-std::string calls_text(const OperationChange& change) {
-  const auto count = [](double calls) {
-    return calls >= 100 || calls == std::floor(calls) ? base::format_count(std::llround(calls))
-                                                      : fmt::format("{:.1f}", calls);
-  };
-  const std::string before = count(change.base_calls);
-  const std::string now = count(change.current_calls);
-  return before == now ? before : before + " → " + now;
 }
 
 std::string operation_table(const Comparison& comparison, std::size_t top, std::size_t width) {
@@ -107,13 +38,11 @@ std::string operation_table(const Comparison& comparison, std::size_t top, std::
     std::vector<std::string> row = {(change.is_by_structure ? "GPU work of " : "") + change.name,
                                     calls_text(change), time(change.base_ns),
                                     time(change.current_ns),
-                                    verdict.change_pct ? signed_percent(*verdict.change_pct) : ""};
+                                    verdict.change_pct ? percent_text(*verdict.change_pct) : ""};
     if (is_wide) {
-      row.push_back(verdict.low_pct
-                        ? fmt::format("{:+.1f} … {:+.1f}", *verdict.low_pct, *verdict.high_pct)
-                        : "");
+      row.push_back(verdict.low_pct ? interval_text(verdict) : "");
     }
-    row.insert(row.end(), {signed_duration(change.self_change_ns()), verdict_word(change)});
+    row.insert(row.end(), {duration_text(change.self_change_ns()), verdict_word(verdict)});
     table.row(row);
   }
   const std::size_t rest = comparison.operations.size() - shown;
@@ -125,29 +54,68 @@ std::string operation_table(const Comparison& comparison, std::size_t top, std::
 
 std::string counts(const Comparison& comparison) {
   std::string text = "\n  ";
-  const auto add = [&](ChangeType type, const char* word) {
-    const std::size_t count = comparison.count(type);
+  const auto add = [&](std::size_t count, const char* word) {
     if (count == 0) return;
     if (text.size() > 3) text += " · ";
     text += fmt::format("{} {}", base::format_count(count), word);
   };
-  add(ChangeType::regression, "slower");
-  add(ChangeType::improvement, "faster");
-  add(ChangeType::no_change, "the same");
-  add(ChangeType::added, "new");
-  add(ChangeType::removed, "gone");
-  add(ChangeType::unstable, "unstable");
-  add(ChangeType::inconclusive, "that cannot be told");
+  add(comparison.count(ChangeType::regression), "slower");
+  add(comparison.count(ChangeType::improvement), "faster");
+  add(comparison.count(ChangeType::no_change), "the same");
+  add(comparison.count(ChangeType::added), "new");
+  add(comparison.count(ChangeType::removed), "gone");
+  add(comparison.count(ChangeType::unstable), "unstable");
+  add(comparison.suspects(), "suspect");
+  add(comparison.count(ChangeType::inconclusive) - comparison.suspects(), "that cannot be told");
   return text.size() > 3 ? text + "\n" : std::string();
+}
+
+// How many operations are called more or less often, by the threshold at least.
+std::string call_counts(const Comparison& comparison) {
+  std::size_t more = 0;
+  std::size_t less = 0;
+  const double least = comparison.threshold_pct / 100;
+  for (const OperationChange& change : comparison.operations) {
+    if (change.base_calls <= 0 || change.current_calls <= 0) continue;
+    const double ratio = change.current_calls / change.base_calls - 1;
+    if (ratio >= least) ++more;
+    if (ratio <= -least) ++less;
+  }
+  if (more + less == 0) return {};
+  return fmt::format("  {} called more often, {} less often\n",
+                     base::format_plural(more, "operation is", "operations are"),
+                     base::format_count(less));
+}
+
+// What a table of centres does not say: some calls got slower, or calls went to another level, or
+// they need more memory. The largest few.
+std::string also_changed(const Comparison& comparison) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  std::size_t more = 0;
+  std::size_t shown = 0;
+  for (const OperationChange& change : comparison.operations) {
+    const std::string words = beside_the_centre(change, comparison.threshold_pct);
+    if (words.empty()) continue;
+    if (++shown > kMost) {
+      ++more;
+    } else {
+      text += fmt::format("    {}: {}\n", base::fit(change.name, 48), words);
+    }
+  }
+  if (text.empty()) return {};
+  if (more > 0) text += fmt::format("    … {} more in --json\n", more);
+  return "\n  Beside the time of a call:\n" + text;
 }
 
 std::string memory_line(const Comparison& comparison) {
   if (!comparison.base_peak_bytes || !comparison.current_peak_bytes) return {};
-  const auto before = static_cast<double>(*comparison.base_peak_bytes);
-  const auto now = static_cast<double>(*comparison.current_peak_bytes);
-  std::string text = fmt::format("  peak device memory: {} before, {} now",
-                                 base::format_bytes(before), base::format_bytes(now));
-  if (before > 0) text += fmt::format(" ({})", signed_percent((now / before - 1) * 100));
+  std::string text =
+      fmt::format("  peak device memory: {} before, {} now",
+                  base::format_bytes(static_cast<double>(*comparison.base_peak_bytes)),
+                  base::format_bytes(static_cast<double>(*comparison.current_peak_bytes)));
+  if (const auto pct = peak_change_pct(comparison))
+    text += fmt::format(" ({})", percent_text(*pct));
   return text + "\n";
 }
 
@@ -175,8 +143,9 @@ std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t
   std::string text =
       fmt::format("\n  {} → {} · {} · {:.0f} % of the time in both\n\n", side_name(report.base),
                   side_name(report.current), runs, comparison.matched_pct);
-  return text + story(comparison) + operation_table(comparison, top, width) + counts(comparison) +
-         memory_line(comparison) + advice(comparison) + "\n";
+  return text + "  " + story(comparison) + "\n" + operation_table(comparison, top, width) +
+         counts(comparison) + call_counts(comparison) + memory_line(comparison) +
+         also_changed(comparison) + advice(comparison) + "\n";
 }
 
 }  // namespace fathom::report
