@@ -13,6 +13,7 @@
 #include "cli/put.h"
 #include "report/comparison_report.h"
 #include "report/history_report.h"
+#include "report/page_compare.h"
 
 namespace fathom::cli {
 namespace {
@@ -25,6 +26,7 @@ Examples:
   fathom compare before.json.gz --with after.json.gz
   fathom compare base/run-*.pftrace --with now/run-*.pftrace --gate
   fathom compare base.json --with now.json --threshold 10 --json changes.json
+  fathom compare base/*.pftrace --with now/*.pftrace -o compare.html
   fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096
   fathom compare --history nightly/*.pftrace)";
 
@@ -37,15 +39,16 @@ struct Options {
   bool gate = false;
   bool wants_json = false;
   std::string json;
+  std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 20;
 };
 
-// One trace at a time: what is kept of it are its operations' times.
+// One trace at a time: what is kept of it are its operations' times and, for the page, its tree.
 template <typename Take>
 void for_each_run(const std::vector<std::string>& files, base::Progress& progress,
                   const Take& take) {
   for (const std::string& file : files) {
-    take(compare::run_of(load(file), file));
+    take(load(file), file);
     progress.advance(1);
   }
 }
@@ -71,17 +74,32 @@ void show(const Report& found, const Options& options) {
 }
 
 void run_history(const Options& options) {
-  if (!options.current.empty() || options.repeat > 0 || options.gate) {
-    throw base::Error("compare --history", "takes one series of runs, and is no gate",
+  if (!options.current.empty() || options.repeat > 0 || options.gate || !options.page.empty()) {
+    throw base::Error("compare --history", "takes one series of runs, has no page and is no gate",
                       "Try: fathom compare --history RUN…");
   }
   compare::HistoryBuilder builder;
   {
     base::Progress progress("reading runs", options.base.size());
-    for_each_run(options.base, progress, [&](const compare::Run& run) { builder.add(run); });
+    for_each_run(options.base, progress, [&](const trace::Trace& trace, const std::string& file) {
+      builder.add(compare::run_of(trace, file));
+    });
   }
   const compare::ChangePointSettings settings = {.threshold_pct = options.settings.threshold_pct};
   show(std::move(builder).finish(settings), options);
+}
+
+void read_sides(const Options& options, std::vector<compare::Run>& base,
+                std::vector<compare::Run>& current, compare::FlameChangeBuilder& flames) {
+  base::Progress progress("reading runs", options.base.size() + options.current.size());
+  const auto take = [&](std::vector<compare::Run>& runs, compare::Side side) {
+    return [&, side](const trace::Trace& trace, const std::string& file) {
+      runs.push_back(compare::run_of(trace, file));
+      if (!options.page.empty()) flames.add(analyze::flame_tree(trace), side);
+    };
+  };
+  for_each_run(options.base, progress, take(base, compare::Side::base));
+  for_each_run(options.current, progress, take(current, compare::Side::current));
 }
 
 void run(Options options) {
@@ -97,15 +115,15 @@ void run(Options options) {
   }
   std::vector<compare::Run> base;
   std::vector<compare::Run> current;
-  {
-    base::Progress progress("reading runs", options.base.size() + options.current.size());
-    for_each_run(options.base, progress, [&](compare::Run run) { base.push_back(std::move(run)); });
-    for_each_run(options.current, progress,
-                 [&](compare::Run run) { current.push_back(std::move(run)); });
-  }
+  compare::FlameChangeBuilder flames;
+  read_sides(options, base, current, flames);
   const report::ComparisonReport report{compare::compare_runs(base, current, options.settings),
                                         options.base, options.current};
   show(report, options);
+  if (!options.page.empty()) {
+    const compare::FlameChange flame = std::move(flames).finish(report.comparison);
+    put(report::page_html(report::page_compare(report, flame), "compare"), options.page);
+  }
   if (!options.gate) return;
   std::fflush(stdout);
   std::exit(gate_status(report.comparison.outcome));
@@ -138,6 +156,7 @@ void add_compare(CLI::App& app) {
   CLI::Option* json =
       command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
           ->expected(0, 1);
+  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
   command->footer(kExamples);
   command->callback([options, json] {
     options->wants_json = json->count() > 0;

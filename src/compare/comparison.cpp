@@ -53,6 +53,7 @@ OperationChange change_of(const AlignedOperation& operation, const Verdict& verd
   change.name = operation.name;
   change.kind = operation.kind;
   change.is_by_structure = operation.is_by_structure;
+  change.runs = operation.runs;
   change.verdict = verdict;
   change.base_ns = base.centre_ns;
   change.current_ns = current.centre_ns;
@@ -172,6 +173,8 @@ Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
   comparison.common_shift_pct = common_shift_pct(judged);
   comparison.base_peak_bytes = peak_of(base);
   comparison.current_peak_bytes = peak_of(current);
+  comparison.base_parts = base_parts;
+  comparison.current_parts = current_parts;
   comparison.threshold_pct = settings.threshold_pct;
   comparison.outcome = outcome_of(comparison);
   return comparison;

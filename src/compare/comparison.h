@@ -15,6 +15,7 @@ struct OperationChange {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
   bool is_by_structure = false;
+  OperationRuns runs;
   Verdict verdict;
   std::optional<double> base_ns;
   std::optional<double> current_ns;
@@ -56,6 +57,8 @@ struct Comparison {
   std::optional<double> common_shift_pct;
   std::optional<std::int64_t> base_peak_bytes;  // of device memory, the largest of its runs
   std::optional<std::int64_t> current_peak_bytes;
+  double base_parts = 0;  // runs or steps of the side
+  double current_parts = 0;
   double threshold_pct = 0;
   Outcome outcome = Outcome::inconclusive;
 

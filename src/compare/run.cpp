@@ -16,19 +16,6 @@ using trace::SpanKind;
 
 constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
-// Two runs of one program name the same thing differently where the name has a number, says how
-// many workers there are, or belongs to one vendor.
-std::string comparable_name(std::string_view name, SpanKind kind) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
-  if (name.starts_with(kStep)) return std::string(kStep.substr(0, kStep.size() - 1));
-  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
-  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
-    return "cuda" + std::string(name.substr(3));
-  }
-  return std::string(name);
-}
-
 // Which operation a span belongs to. Spans of one name and kind are asked for many times.
 class Operations {
  public:
@@ -183,6 +170,17 @@ void drop_frames(std::vector<RunOperation>& operations) {
 }
 
 }  // namespace
+
+std::string comparable_name(std::string_view name, SpanKind kind) {
+  constexpr std::string_view kStep = "ProfilerStep#";
+  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
+  if (name.starts_with(kStep)) return std::string(kStep.substr(0, kStep.size() - 1));
+  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
+  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
+    return "cuda" + std::string(name.substr(3));
+  }
+  return std::string(name);
+}
 
 Run run_of(const trace::Trace& trace, std::string label) {
   Operations operations(trace);

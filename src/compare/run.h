@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/sample.h"
@@ -29,6 +30,10 @@ struct Run {
   std::optional<std::int64_t> wall_ns;  // from the first span's begin to the last one's end
   std::optional<std::int64_t> peak_memory_bytes;
 };
+
+// What two runs of one program both call a span. They name the same thing differently where the
+// name has a number, says how many workers there are, or belongs to one vendor.
+std::string comparable_name(std::string_view name, trace::SpanKind kind);
 
 Run run_of(const trace::Trace& trace, std::string label);
 

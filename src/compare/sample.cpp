@@ -10,6 +10,8 @@ namespace fathom::compare {
 namespace {
 
 constexpr std::size_t kLeastForSpread = 8;
+constexpr double kLeastSdOfFew = 0.05;
+constexpr std::size_t kQuantiles = 64;
 constexpr double kModeDistance = 4;  // in standard deviations within a mode
 constexpr double kLeastModeShare = 0.15;
 constexpr double kLeastModeRatio = 0.02;  // modes closer than 2 % trouble nobody
@@ -89,6 +91,25 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
   return Modes{distance, slow_share};
 }
 
+// The standard deviation of the mean of a few values.
+double sd_of_mean(std::span<const double> values) {
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  const auto n = static_cast<double>(values.size());
+  return std::sqrt(squares / (n - 1) / n);
+}
+
+// Each is the middle of the share that it stands for.
+std::vector<float> quantiles_of(std::span<const double> sorted) {
+  const std::size_t count = std::min(sorted.size(), kQuantiles);
+  std::vector<float> quantiles(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    quantiles[i] = static_cast<float>(sorted[(2 * i + 1) * sorted.size() / (2 * count)]);
+  }
+  return quantiles;
+}
+
 }  // namespace
 
 Sample sample_of(std::span<const std::int64_t> ns) {
@@ -113,6 +134,9 @@ Sample sample_of(std::span<const std::int64_t> ns) {
     const double widened = dependence(in_order, median - 3 * sd, median + 3 * sd);
     sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(ns.size()));
   }
+  if (ns.size() > 1 && ns.size() < kLeastForSpread) {
+    sample.log_centre_sd = std::max(kLeastSdOfFew, sd_of_mean(sorted));
+  }
   double trimmed = 0;
   const std::span<const double> middle = between(sorted, 0.2, 0.8);
   for (const double value : middle) trimmed += std::exp(value);
@@ -120,6 +144,7 @@ Sample sample_of(std::span<const std::int64_t> ns) {
   sample.p95_ns = std::exp(
       sorted[static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(sorted.size())) - 1)]);
   sample.modes = modes_of(sorted);
+  sample.log_quantiles = quantiles_of(sorted);
   return sample;
 }
 

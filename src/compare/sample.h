@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace fathom::compare {
 
@@ -24,9 +25,13 @@ struct Sample {
   double log_centre = 0;
 
   // Standard deviation of `log_centre` as this run alone can tell it, widened for the dependence of
-  // a call's time on that of the call before it. It says nothing of how runs differ. Absent for
-  // fewer than 8 calls.
+  // a call's time on that of the call before it. It says nothing of how runs differ. Of fewer
+  // than 8 calls, their plain spread, and 5 % at least; absent for a single one.
   std::optional<double> log_centre_sd;
+
+  // The log times from the shortest to the longest: of few calls each, of many 64 that stand for
+  // equal shares of them. Empty where only figures are known.
+  std::vector<float> log_quantiles;
 
   double trimmed_mean_ns = 0;  // without the lowest and the highest fifth
   double p95_ns = 0;

@@ -167,6 +167,7 @@ bool has_tail_changed(const OperationRuns& runs, double mean, double centre, dou
   const bool is_single = runs.base.size() == 1 || runs.current.size() == 1;
   const double least = is_single ? 2 * threshold : threshold;
   if (std::abs(mean) < least || std::abs(mean - centre) < least) return false;
+  if (mean * centre > 0 && std::abs(mean) < 2 * std::abs(centre)) return false;  // it says the same
   const auto mean_of = [](const Sample& run) {
     return run.total_ns / static_cast<double>(run.calls);
   };

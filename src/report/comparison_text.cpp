@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/format.h"
 #include "base/table.h"
@@ -18,11 +17,6 @@ using compare::Comparison;
 using compare::OperationChange;
 
 constexpr std::size_t kWideColumns = 120;  // from here on there is room for intervals
-
-std::string side_name(const std::vector<std::string>& files) {
-  const std::string first = std::filesystem::path(files.front()).filename().string();
-  return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
-}
 
 std::string operation_table(const Comparison& comparison, std::size_t top, std::size_t width) {
   const bool is_wide = width >= kWideColumns;
@@ -50,24 +44,6 @@ std::string operation_table(const Comparison& comparison, std::size_t top, std::
   std::string text = "\n" + table.text(width);
   if (rest > 0) text += fmt::format("  … {} more (--top {})\n", rest, shown + rest);
   return text;
-}
-
-std::string counts(const Comparison& comparison) {
-  std::string text = "\n  ";
-  const auto add = [&](std::size_t count, const char* word) {
-    if (count == 0) return;
-    if (text.size() > 3) text += " · ";
-    text += fmt::format("{} {}", base::format_count(count), word);
-  };
-  add(comparison.count(ChangeType::regression), "slower");
-  add(comparison.count(ChangeType::improvement), "faster");
-  add(comparison.count(ChangeType::no_change), "the same");
-  add(comparison.count(ChangeType::added), "new");
-  add(comparison.count(ChangeType::removed), "gone");
-  add(comparison.count(ChangeType::unstable), "unstable");
-  add(comparison.suspects(), "suspect");
-  add(comparison.count(ChangeType::inconclusive) - comparison.suspects(), "that cannot be told");
-  return text.size() > 3 ? text + "\n" : std::string();
 }
 
 // How many operations are called more or less often, by the threshold at least.
@@ -119,19 +95,9 @@ std::string memory_line(const Comparison& comparison) {
   return text + "\n";
 }
 
-// What would settle what these runs do not.
-std::string advice(const Comparison& comparison) {
-  if (comparison.base_runs == 1 || comparison.current_runs == 1) {
-    return "\n  One run a side can make a change suspect, not prove it: runs of one program "
-           "differ. "
-           "Record\n  several a side: fathom compare --repeat 5 -- BEFORE ::: NOW\n";
-  }
-  std::uint32_t needed = 0;
-  for (const OperationChange& change : comparison.operations) {
-    needed = std::max(needed, change.verdict.runs_needed.value_or(0));
-  }
-  if (needed == 0) return {};
-  return fmt::format("\n  About {} runs a side would settle what cannot be told now.\n", needed);
+// A paragraph of its own; nothing where there are no words.
+std::string paragraph(const std::string& words) {
+  return words.empty() ? words : "\n  " + words + "\n";
 }
 
 }  // namespace
@@ -141,11 +107,11 @@ std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t
   const std::string runs = base::format_plural(comparison.base_runs, "run", "runs") + " and " +
                            base::format_plural(comparison.current_runs, "run", "runs");
   std::string text =
-      fmt::format("\n  {} → {} · {} · {:.0f} % of the time in both\n\n", side_name(report.base),
-                  side_name(report.current), runs, comparison.matched_pct);
+      fmt::format("\n  {} → {} · {} · {:.0f} % of the time in both\n\n", side_label(report.base),
+                  side_label(report.current), runs, comparison.matched_pct);
   return text + "  " + story(comparison) + "\n" + operation_table(comparison, top, width) +
-         counts(comparison) + call_counts(comparison) + memory_line(comparison) +
-         also_changed(comparison) + advice(comparison) + "\n";
+         paragraph(counts(comparison)) + call_counts(comparison) + memory_line(comparison) +
+         also_changed(comparison) + paragraph(advice(comparison)) + "\n";
 }
 
 }  // namespace fathom::report

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/format.h"
 
@@ -80,6 +82,11 @@ std::string memory_text(const OperationChange& change, double threshold_pct) {
 
 }  // namespace
 
+std::string side_label(const std::vector<std::string>& files) {
+  const std::string first = std::filesystem::path(files.front()).filename().string();
+  return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
+}
+
 std::string percent_text(double pct) {
   return percent_number(pct) + " %";
 }
@@ -146,6 +153,38 @@ std::string story(const Comparison& comparison) {
                         percent_text(*comparison.common_shift_pct))
           : largest_text(comparison);
   return whole + (whole.empty() || part.empty() ? "" : " ") + part;
+}
+
+std::string counts(const Comparison& comparison) {
+  std::string text;
+  const auto add = [&](std::size_t count, const char* word) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : " · ") + fmt::format("{} {}", base::format_count(count), word);
+  };
+  const std::size_t suspects = comparison.suspects();
+  add(comparison.count(ChangeType::regression), "slower");
+  add(comparison.count(ChangeType::improvement), "faster");
+  add(suspects, "suspect");
+  add(comparison.count(ChangeType::no_change), "the same");
+  add(comparison.count(ChangeType::added), "new");
+  add(comparison.count(ChangeType::removed), "gone");
+  add(comparison.count(ChangeType::unstable), "unstable");
+  add(comparison.count(ChangeType::inconclusive) - suspects, "that cannot be told");
+  return text;
+}
+
+std::string advice(const Comparison& comparison) {
+  if (comparison.operations.empty()) return {};
+  if (comparison.base_runs == 1 || comparison.current_runs == 1) {
+    return "One run a side makes a change suspect at most; several prove it: fathom compare "
+           "--repeat 5 -- BEFORE ::: NOW";
+  }
+  std::uint32_t needed = 0;
+  for (const OperationChange& change : comparison.operations) {
+    needed = std::max(needed, change.verdict.runs_needed.value_or(0));
+  }
+  if (needed == 0) return {};
+  return fmt::format("About {} runs a side would settle what cannot be told now.", needed);
 }
 
 std::string beside_the_centre(const OperationChange& change, double threshold_pct) {

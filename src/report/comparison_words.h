@@ -8,8 +8,9 @@
 // Words of a comparison that the terminal, JSON and the page share.
 namespace fathom::report {
 
-std::string percent_text(double pct);  // "+4.2 %", "−4.2 %"
-std::string duration_text(double ns);  // "+1.2 ms"
+std::string side_label(const std::vector<std::string>& files);  // "run1.json and 4 more"
+std::string percent_text(double pct);                           // "+4.2 %", "−4.2 %"
+std::string duration_text(double ns);                           // "+1.2 ms"
 std::string interval_text(
     const compare::Verdict& verdict);  // "+1.0 … +7.4"; empty where there is none
 std::string calls_text(const compare::OperationChange& change);  // "98", "98 → 2"
@@ -17,6 +18,12 @@ std::string verdict_word(const compare::Verdict& verdict);       // "SLOWER", "s
 
 // What happened to the whole, and which operation has most of it; or why nothing can be said.
 std::string story(const compare::Comparison& comparison);
+
+// "2 slower · 1 faster · 40 the same"; empty where there are no operations.
+std::string counts(const compare::Comparison& comparison);
+
+// What would settle what these runs do not; empty where nothing is open.
+std::string advice(const compare::Comparison& comparison);
 
 // What else changed of an operation than the time of a call: its tail, the mix of its levels, its
 // memory. Empty where nothing did.
