@@ -121,6 +121,22 @@ Outcome outcome_of(const Comparison& comparison) {
   return Outcome::no_regression;
 }
 
+std::vector<const OperationChange*> top_changes(const std::vector<OperationChange>& operations,
+                                                ChangeType type, std::size_t most) {
+  const bool is_up = type == ChangeType::regression;
+  std::vector<const OperationChange*> found;
+  for (const OperationChange& change : operations) {
+    if (change.verdict.type == type) found.push_back(&change);
+  }
+  for (const OperationChange& change : operations) {
+    if (change.verdict.is_suspect && (*change.verdict.change_pct > 0) == is_up) {
+      found.push_back(&change);
+    }
+  }
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
 }  // namespace
 
 bool OperationChange::is_mix_changed() const {
@@ -137,6 +153,14 @@ std::size_t Comparison::count(ChangeType type) const {
 std::size_t Comparison::suspects() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       operations, [](const OperationChange& change) { return change.verdict.is_suspect; }));
+}
+
+std::vector<const OperationChange*> Comparison::regressions(std::size_t most) const {
+  return top_changes(operations, ChangeType::regression, most);
+}
+
+std::vector<const OperationChange*> Comparison::improvements(std::size_t most) const {
+  return top_changes(operations, ChangeType::improvement, most);
 }
 
 Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,

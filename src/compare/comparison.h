@@ -64,6 +64,11 @@ struct Comparison {
 
   std::size_t count(ChangeType type) const;
   std::size_t suspects() const;  // some of the inconclusive
+
+  // What got slower, or faster: the proven first, then the suspect; the largest change of self time
+  // first. At most so many.
+  std::vector<const OperationChange*> regressions(std::size_t most) const;
+  std::vector<const OperationChange*> improvements(std::size_t most) const;
 };
 
 // Compares one or several runs a side; at least one each.

@@ -16,26 +16,30 @@ using trace::SpanKind;
 
 constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
-// Which operation a span belongs to. Spans of one name and kind are asked for many times.
+// Which operation a span belongs to. Spans of one name and kind are asked for many times, so that
+// each name and kind has its place in a table.
 class Operations {
  public:
-  explicit Operations(const trace::Trace& trace) : trace_(trace) {}
+  explicit Operations(const trace::Trace& trace)
+      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kUnknown) {}
 
   std::size_t of(SpanId id) {
     const SpanKind kind = trace_.spans.kind[id];
-    const std::uint64_t key =
-        std::uint64_t{trace_.spans.name[id]} << 8 | static_cast<unsigned>(kind);
-    const auto [at, is_new] = by_id_.try_emplace(key, 0);
-    if (is_new) at->second = find_or_add(comparable_name(trace_.name(id), kind), kind);
-    return at->second;
+    std::uint32_t& at = by_id_[trace_.spans.name[id] * trace::kSpanKindNames.size() +
+                               static_cast<std::size_t>(kind)];
+    if (at == kUnknown) at = find_or_add(comparable_name(trace_.name(id), kind), kind);
+    return at;
   }
 
   std::vector<RunOperation> found;
 
  private:
-  std::size_t find_or_add(const std::string& name, SpanKind kind) {
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+
+  std::uint32_t find_or_add(const std::string& name, SpanKind kind) {
     const auto [at, is_new] =
-        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)), found.size());
+        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)),
+                             static_cast<std::uint32_t>(found.size()));
     if (is_new) {
       found.emplace_back();
       found.back().name = name;
@@ -45,8 +49,8 @@ class Operations {
   }
 
   const trace::Trace& trace_;
-  std::unordered_map<std::uint64_t, std::size_t> by_id_;
-  std::unordered_map<std::string, std::size_t> by_name_;
+  std::vector<std::uint32_t> by_id_;  // kUnknown until asked for
+  std::unordered_map<std::string, std::uint32_t> by_name_;
 };
 
 // Functions of Python are many, and what they do shows in the operations they call.
@@ -107,7 +111,16 @@ std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
   const auto is_device = [](const trace::MemoryEvent& event) {
     return event.device == trace::MemoryDevice::gpu;
   };
+  const auto has_total = [&](const trace::MemoryEvent& event) {
+    return !is_device(event) || event.total_allocated;
+  };
   if (std::ranges::any_of(trace.memory, is_device)) {
+    if (std::ranges::all_of(trace.memory, has_total)) {  // as the source counted it
+      for (const trace::MemoryEvent& event : trace.memory) {
+        if (is_device(event)) raise(*event.total_allocated);
+      }
+      return peak;
+    }
     for (const analyze::DeviceMemory& device : analyze::memory(trace).devices) {
       if (device.device == trace::MemoryDevice::gpu) raise(device.peak_bytes());
     }

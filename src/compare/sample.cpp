@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kLeastForSpread = 8;
 constexpr double kLeastSdOfFew = 0.05;
+constexpr std::size_t kTellDependence = 8192;
 constexpr std::size_t kQuantiles = 64;
 constexpr double kModeDistance = 4;  // in standard deviations within a mode
 constexpr double kLeastModeShare = 0.15;
@@ -28,19 +29,38 @@ std::span<const double> between(std::span<const double> sorted, double low, doub
   return sorted.subspan(begin, end - begin);
 }
 
+double log_of(std::int64_t ns) {
+  return std::log(static_cast<double>(std::max<std::int64_t>(ns, 1)));
+}
+
+// Sorted as integers, of which many are the same: a logarithm for each that differs.
+std::vector<double> sorted_logs(std::span<const std::int64_t> ns) {
+  std::vector<std::int64_t> times(ns.begin(), ns.end());
+  std::ranges::sort(times);
+  std::vector<double> logs(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    logs[i] = i > 0 && times[i] == times[i - 1] ? logs[i - 1] : log_of(times[i]);
+  }
+  return logs;
+}
+
 // How much wider the mean of dependent values spreads than that of independent ones, from the
-// correlation of neighbours. Values that are clipped first cannot let one spike hide it.
-double dependence(std::span<const double> in_order, double low, double high) {
-  const auto clipped = [&](std::size_t i) { return std::clamp(in_order[i], low, high); };
+// correlation of neighbours; the first few thousand tell it. Values that are clipped first cannot
+// let one spike hide it.
+double dependence(std::span<const std::int64_t> ns, double low, double high) {
+  std::vector<double> in_order(std::min(ns.size(), kTellDependence));
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    in_order[i] = std::clamp(log_of(ns[i]), low, high);
+  }
   double sum = 0;
-  for (std::size_t i = 0; i < in_order.size(); ++i) sum += clipped(i);
+  for (std::size_t i = 0; i < in_order.size(); ++i) sum += in_order[i];
   const double centre = sum / static_cast<double>(in_order.size());
   double together = 0;
   double alone = 0;
   for (std::size_t i = 0; i < in_order.size(); ++i) {
-    const double here = clipped(i) - centre;
+    const double here = in_order[i] - centre;
     alone += here * here;
-    if (i > 0) together += here * (clipped(i - 1) - centre);
+    if (i > 0) together += here * (in_order[i - 1] - centre);
   }
   if (alone <= 0) return 1;
   const double correlation = std::clamp(together / alone, 0.0, 0.95);
@@ -114,12 +134,7 @@ std::vector<float> quantiles_of(std::span<const double> sorted) {
 
 Sample sample_of(std::span<const std::int64_t> ns) {
   assert(!ns.empty());
-  std::vector<double> in_order(ns.size());
-  std::ranges::transform(ns, in_order.begin(), [](std::int64_t value) {
-    return std::log(static_cast<double>(std::max<std::int64_t>(value, 1)));
-  });
-  std::vector<double> sorted = in_order;
-  std::ranges::sort(sorted);
+  const std::vector<double> sorted = sorted_logs(ns);
 
   Sample sample;
   sample.calls = ns.size();
@@ -131,7 +146,7 @@ Sample sample_of(std::span<const std::int64_t> ns) {
     // median less 5th percentile is 1.645 σ, and the centre's own error is about 1.1 σ/√n.
     const double median = sorted[sorted.size() / 2];
     const double sd = (median - sorted[sorted.size() / 20]) / 1.645;
-    const double widened = dependence(in_order, median - 3 * sd, median + 3 * sd);
+    const double widened = dependence(ns, median - 3 * sd, median + 3 * sd);
     sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(ns.size()));
   }
   if (ns.size() > 1 && ns.size() < kLeastForSpread) {

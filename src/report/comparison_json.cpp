@@ -63,6 +63,14 @@ void write_names(JsonWriter& json, const std::vector<std::string>& names) {
   json.end_array();
 }
 
+constexpr std::size_t kTop = 10;
+
+std::vector<std::string> names_of(const std::vector<const OperationChange*>& changes) {
+  std::vector<std::string> names;
+  for (const OperationChange* change : changes) names.push_back(change->name);
+  return names;
+}
+
 const char* name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::no_regression:
@@ -92,6 +100,10 @@ void write_summary(JsonWriter& json, const Comparison& comparison) {
   } else {
     json.null();
   }
+  json.key("regressions");
+  write_names(json, names_of(comparison.regressions(kTop)));
+  json.key("improvements");
+  write_names(json, names_of(comparison.improvements(kTop)));
   json.key("common_shift_percent").value(comparison.common_shift_pct);
   json.key("matched_percent").value(comparison.matched_pct);
   json.key("operations_left_out").value(comparison.left_out);

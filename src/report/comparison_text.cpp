@@ -19,31 +19,14 @@ using compare::OperationChange;
 constexpr std::size_t kWideColumns = 120;  // from here on there is room for intervals
 
 std::string operation_table(const Comparison& comparison, std::size_t top, std::size_t width) {
-  const bool is_wide = width >= kWideColumns;
-  std::vector<std::string> header = {"operation", "calls", "before", "now", "change"};
-  if (is_wide) header.emplace_back("95 % interval");
-  header.insert(header.end(), {"self time", "verdict"});
-  base::Table table(header);
   const std::size_t shown = std::min(top, comparison.operations.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const OperationChange& change = comparison.operations[i];
-    const compare::Verdict& verdict = change.verdict;
-    const auto time = [](std::optional<double> ns) { return ns ? format_duration(*ns) : ""; };
-    std::vector<std::string> row = {(change.is_by_structure ? "GPU work of " : "") + change.name,
-                                    calls_text(change), time(change.base_ns),
-                                    time(change.current_ns),
-                                    verdict.change_pct ? percent_text(*verdict.change_pct) : ""};
-    if (is_wide) {
-      row.push_back(verdict.low_pct ? interval_text(verdict) : "");
-    }
-    row.insert(row.end(), {duration_text(change.self_change_ns()), verdict_word(verdict)});
-    table.row(row);
-  }
-  const std::size_t rest = comparison.operations.size() - shown;
+  std::vector<const OperationChange*> changes;
+  for (std::size_t i = 0; i < shown; ++i) changes.push_back(&comparison.operations[i]);
+  const std::string table = change_table(changes, width);
   if (table.empty()) return {};
-  std::string text = "\n" + table.text(width);
-  if (rest > 0) text += fmt::format("  … {} more (--top {})\n", rest, shown + rest);
-  return text;
+  const std::size_t rest = comparison.operations.size() - shown;
+  return "\n" + table +
+         (rest > 0 ? fmt::format("  … {} more (--top {})\n", rest, shown + rest) : std::string());
 }
 
 // How many operations are called more or less often, by the threshold at least.
@@ -101,6 +84,26 @@ std::string paragraph(const std::string& words) {
 }
 
 }  // namespace
+
+std::string change_table(const std::vector<const OperationChange*>& changes, std::size_t width) {
+  const bool is_wide = width >= kWideColumns;
+  std::vector<std::string> header = {"operation", "calls", "before", "now", "change"};
+  if (is_wide) header.emplace_back("95 % interval");
+  header.insert(header.end(), {"self time", "verdict"});
+  base::Table table(header);
+  const auto time = [](std::optional<double> ns) { return ns ? format_duration(*ns) : ""; };
+  for (const OperationChange* change : changes) {
+    const compare::Verdict& verdict = change->verdict;
+    std::vector<std::string> row = {(change->is_by_structure ? "GPU work of " : "") + change->name,
+                                    calls_text(*change), time(change->base_ns),
+                                    time(change->current_ns),
+                                    verdict.change_pct ? percent_text(*verdict.change_pct) : ""};
+    if (is_wide) row.push_back(interval_text(verdict));
+    row.insert(row.end(), {duration_text(change->self_change_ns()), verdict_word(verdict)});
+    table.row(row);
+  }
+  return table.empty() ? std::string() : table.text(width);
+}
 
 std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t width) {
   const Comparison& comparison = report.comparison;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "report/comparison_report.h"
 
 namespace fathom::report {
 namespace {

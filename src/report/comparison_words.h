@@ -16,9 +16,6 @@ std::string interval_text(
 std::string calls_text(const compare::OperationChange& change);  // "98", "98 → 2"
 std::string verdict_word(const compare::Verdict& verdict);       // "SLOWER", "suspect"
 
-// What happened to the whole, and which operation has most of it; or why nothing can be said.
-std::string story(const compare::Comparison& comparison);
-
 // "2 slower · 1 faster · 40 the same"; empty where there are no operations.
 std::string counts(const compare::Comparison& comparison);
 
