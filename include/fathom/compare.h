@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fathom/export.h"
@@ -82,18 +84,25 @@ class FATHOM_API RunComparison {
   std::shared_ptr<const Content> content_;
 };
 
-// Files of any format Fathom reads: profile JSON, runs, traces. A change of `threshold_percent` or
-// more counts. One run a side can make a change suspect; several prove it. Throws an exception of
-// std::runtime_error that says what is wrong with which file.
-FATHOM_API RunComparison compare_profiling_runs(const std::string& base, const std::string& current,
-                                                double threshold_percent = 5);
-FATHOM_API RunComparison compare_profiling_runs(const std::vector<std::string>& base,
-                                                const std::vector<std::string>& current,
-                                                double threshold_percent = 5);
+// The runs of one side: a file or several, of any format Fathom reads (profile JSON, runs, traces);
+// or what Profiler::summary() gave in each run, or the `scopes` of sessions.
+struct ProfilingRuns {
+  ProfilingRuns(const char* file) : files{file} {}
+  ProfilingRuns(std::string file) : files{std::move(file)} {}
+  ProfilingRuns(std::vector<std::string> names) : files(std::move(names)) {}
+  ProfilingRuns(std::initializer_list<std::string> names) : files(names) {}
+  ProfilingRuns(Summaries run) : summaries{std::move(run)} {}
+  ProfilingRuns(std::vector<Summaries> runs) : summaries(std::move(runs)) {}
+  ProfilingRuns(std::initializer_list<Summaries> runs) : summaries(runs) {}
 
-// What Profiler::summary() gave in each run, or the `scopes` of sessions.
-FATHOM_API RunComparison compare_profiling_runs(const std::vector<Summaries>& base,
-                                                const std::vector<Summaries>& current,
+  std::vector<std::string> files;
+  std::vector<Summaries> summaries;
+};
+
+// A change of `threshold_percent` or more counts. One run a side can make a change suspect; several
+// prove it. Throws an exception of std::runtime_error that says what is wrong with which file.
+FATHOM_API RunComparison compare_profiling_runs(const ProfilingRuns& base,
+                                                const ProfilingRuns& current,
                                                 double threshold_percent = 5);
 
 }  // namespace fathom

@@ -103,15 +103,6 @@ RunComparison compared(const std::vector<compare::Run>& base,
       std::make_shared<const RunComparison::Content>(RunComparison::Content{std::move(report)}));
 }
 
-// One at a time: what is kept of a trace are its operations' times.
-std::vector<compare::Run> runs_of(const std::vector<std::string>& files) {
-  std::vector<compare::Run> runs;
-  for (const std::string& file : files) {
-    runs.push_back(compare::run_of(trace::read_trace(file), file));
-  }
-  return runs;
-}
-
 trace::OperationSummary to_figures(const std::string& name, const Summary& summary) {
   trace::OperationSummary figures;
   figures.operation = name;
@@ -125,14 +116,18 @@ trace::OperationSummary to_figures(const std::string& name, const Summary& summa
   return figures;
 }
 
-std::vector<compare::Run> runs_of(const std::vector<Summaries>& summaries, const char* side) {
+// One at a time: what is kept of a trace are its operations' times.
+std::vector<compare::Run> runs_of(const ProfilingRuns& side, const char* name) {
   std::vector<compare::Run> runs;
-  for (const Summaries& of_run : summaries) {
+  for (const std::string& file : side.files) {
+    runs.push_back(compare::run_of(trace::read_trace(file), file));
+  }
+  for (const Summaries& of_run : side.summaries) {
     trace::Trace trace;
-    for (const auto& [name, summary] : of_run) {
-      trace.operations.push_back(to_figures(name, summary));
+    for (const auto& [operation, summary] : of_run) {
+      trace.operations.push_back(to_figures(operation, summary));
     }
-    runs.push_back(compare::run_of(trace, side));
+    runs.push_back(compare::run_of(trace, name));
   }
   return runs;
 }
@@ -193,19 +188,7 @@ void RunComparison::export_json(const std::string& path) const {
   output.finish();
 }
 
-RunComparison compare_profiling_runs(const std::string& base, const std::string& current,
-                                     double threshold_percent) {
-  return compare_profiling_runs(std::vector{base}, std::vector{current}, threshold_percent);
-}
-
-RunComparison compare_profiling_runs(const std::vector<std::string>& base,
-                                     const std::vector<std::string>& current,
-                                     double threshold_percent) {
-  return compared(runs_of(base), runs_of(current), threshold_percent);
-}
-
-RunComparison compare_profiling_runs(const std::vector<Summaries>& base,
-                                     const std::vector<Summaries>& current,
+RunComparison compare_profiling_runs(const ProfilingRuns& base, const ProfilingRuns& current,
                                      double threshold_percent) {
   return compared(runs_of(base, "before"), runs_of(current, "now"), threshold_percent);
 }

@@ -55,8 +55,7 @@ TEST(CompareProfilingRuns, TheThresholdSaysWhatCounts) {
 }
 
 TEST(CompareProfilingRuns, OneRunASideIsSuspectAtMost) {
-  const RunComparison comparison =
-      compare_profiling_runs(std::vector{run(4, 1)}, std::vector{run(5, 1)});
+  const RunComparison comparison = compare_profiling_runs(run(4, 1), run(5, 1));
   EXPECT_EQ(comparison.summary().regressions, 0U);
   ASSERT_EQ(comparison.regressions().size(), 1U);
   EXPECT_TRUE(comparison.regressions()[0].is_suspect);
@@ -70,6 +69,7 @@ TEST(CompareProfilingRuns, ReadsProfilesThatAProfilerWrote) {
   Profiler profiler;
   for (int i = 0; i < 20; ++i) const auto scope = profiler.profile("work");
   profiler.export_json(file);
+  EXPECT_EQ(compare_profiling_runs({file, file}, {file, file}).operations().size(), 1U);
   const RunComparison comparison = compare_profiling_runs(file, file);
   EXPECT_TRUE(comparison.regressions().empty());
   EXPECT_EQ(comparison.operations()[0].operation, "work");
@@ -89,7 +89,7 @@ TEST(CompareProfilingRuns, SaysWhichFileIsWrong) {
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("no such file"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(compare_profiling_runs(std::vector<Summaries>{}, {}), std::runtime_error);
+  EXPECT_THROW(compare_profiling_runs(std::vector<Summaries>{}, run(4, 1)), std::runtime_error);
 }
 
 TEST(CompareProfilingRuns, PrintsAsTheProgramDoes) {

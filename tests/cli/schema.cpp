@@ -1,5 +1,8 @@
 #include "cli/schema.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "cli/run_program.h"
 
 namespace fathom::cli {
