@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kLeastForSpread = 8;
 constexpr double kLeastSdOfFew = 0.05;
+constexpr std::size_t kSpikes = 12;       // one call in so many may be one
+constexpr std::size_t kLeastOfLevel = 6;  // calls that tell where it is
 constexpr std::size_t kTellDependence = 8192;
 constexpr std::size_t kQuantiles = 64;
 constexpr double kModeDistance = 4;  // in standard deviations within a mode
@@ -74,7 +76,9 @@ double squares_about_mean(double sum, double squares, std::size_t count) {
 
 // The cut of sorted values into a lower and an upper part that leaves the least variance inside
 // them, if what it separates are two modes: levels, each tight, and not a level with spikes above.
-std::optional<Modes> modes_of(std::span<const double> sorted) {
+// The longest calls are not looked at: a few spikes would make the upper level wide.
+std::optional<Modes> modes_of(std::span<const double> all) {
+  const std::span<const double> sorted = all.first(all.size() - all.size() / kSpikes);
   const std::size_t n = sorted.size();
   const auto least =
       static_cast<std::size_t>(std::max(4.0, std::ceil(kLeastModeShare * static_cast<double>(n))));
@@ -102,13 +106,22 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
     const double above = squares_about_mean(sum - low_sum, squares - low_squares, high);
     if (below + above >= best_within) continue;
     best_within = below + above;
-    slow_share = static_cast<double>(high) / static_cast<double>(n);
+    slow_share = 1 - static_cast<double>(low) / static_cast<double>(all.size());
     distance = (sum - low_sum) / static_cast<double>(high) - low_sum / static_cast<double>(low);
     widest =
         std::sqrt(std::max(below / static_cast<double>(low), above / static_cast<double>(high)));
   }
   if (distance < kLeastModeRatio || distance <= kModeDistance * widest) return std::nullopt;
   return Modes{distance, slow_share};
+}
+
+// Of two levels the lower, which does not move when calls go from one to the other.
+std::span<const double> lower_level(std::span<const double> sorted,
+                                    const std::optional<Modes>& modes) {
+  if (!modes) return sorted;
+  const auto lower = static_cast<std::size_t>(
+      std::llround((1 - modes->slow_share) * static_cast<double>(sorted.size())));
+  return lower < kLeastOfLevel ? sorted : sorted.first(lower);
 }
 
 // The standard deviation of the mean of a few values.
@@ -139,15 +152,16 @@ Sample sample_of(std::span<const std::int64_t> ns) {
   Sample sample;
   sample.calls = ns.size();
   for (const std::int64_t value : ns) sample.total_ns += static_cast<double>(value);
-  const std::span<const double> undisturbed = between(sorted, 0.05, 0.5);
-  sample.log_centre = mean(undisturbed);
+  sample.modes = modes_of(sorted);
+  const std::span<const double> level = lower_level(sorted, sample.modes);
+  sample.log_centre = mean(between(level, 0.05, 0.5));
   if (ns.size() >= kLeastForSpread) {
     // The spread of the lower half tells that of a whole that has no disturbance: for normal noise,
     // median less 5th percentile is 1.645 σ, and the centre's own error is about 1.1 σ/√n.
-    const double median = sorted[sorted.size() / 2];
-    const double sd = (median - sorted[sorted.size() / 20]) / 1.645;
+    const double median = level[level.size() / 2];
+    const double sd = (median - level[level.size() / 20]) / 1.645;
     const double widened = dependence(ns, median - 3 * sd, median + 3 * sd);
-    sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(ns.size()));
+    sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(level.size()));
   }
   if (ns.size() > 1 && ns.size() < kLeastForSpread) {
     sample.log_centre_sd = std::max(kLeastSdOfFew, sd_of_mean(sorted));
@@ -158,7 +172,6 @@ Sample sample_of(std::span<const std::int64_t> ns) {
   sample.trimmed_mean_ns = trimmed / static_cast<double>(middle.size());
   sample.p95_ns = std::exp(
       sorted[static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(sorted.size())) - 1)]);
-  sample.modes = modes_of(sorted);
   sample.log_quantiles = quantiles_of(sorted);
   return sample;
 }

@@ -20,8 +20,9 @@ struct Sample {
   std::uint64_t calls = 0;
   double total_ns = 0;
 
-  // Mean of the log times between the 5th and the 50th percentile: where the operation runs
-  // undisturbed. Whatever delays some calls (spikes, preemption, a slow tail) is above it.
+  // Mean of the log times between the 5th and the 50th percentile, of the lower level where there
+  // are two: where the operation runs undisturbed. Whatever delays some calls (spikes, preemption,
+  // a slow tail) is above it.
   double log_centre = 0;
 
   // Standard deviation of `log_centre` as this run alone can tell it, widened for the dependence of

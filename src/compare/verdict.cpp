@@ -67,6 +67,12 @@ double mode_distance(const OperationRuns& runs) {
   return widest;
 }
 
+bool all_show_levels(const OperationRuns& runs) {
+  const auto has_levels = [](const Sample& run) { return run.modes.has_value(); };
+  return std::ranges::all_of(runs.base, has_levels) &&
+         std::ranges::all_of(runs.current, has_levels);
+}
+
 // Whether all runs of one side may have fallen on one level and all of the other side on the other,
 // by chance: each does so as a coin falls, and the change is then as large as the jump.
 bool may_be_a_jump(const OperationRuns& runs, double change) {
@@ -184,12 +190,14 @@ ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, 
   const Ranges ranges = ranges_of(runs);
   const bool is_large = change >= worse || change <= better;
   const bool is_proven = judged.p_value <= kFalseShare && ranges.gap > 0;
+  // Where every run shows both levels, none can have fallen on one of them by chance.
+  const bool may_jump = !all_show_levels(runs);
   const bool may_decide = !judged.is_single || settings.single_run_decides;
-  if (is_large && !(is_proven && ranges.gap > ranges.width) &&
+  if (may_jump && is_large && !(is_proven && ranges.gap > ranges.width) &&
       mode_distance(runs) > std::abs(change) / 1.5) {
     return ChangeType::unstable;
   }
-  if (is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
+  if (may_jump && is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
   if (is_large && may_decide && (is_proven || (judged.is_single && settings.single_run_decides))) {
     return change > 0 ? ChangeType::regression : ChangeType::improvement;
   }

@@ -12,7 +12,6 @@ namespace fathom::report {
 namespace {
 
 using base::format_duration;
-using compare::ChangeType;
 using compare::Comparison;
 using compare::OperationChange;
 
