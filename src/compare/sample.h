@@ -36,8 +36,9 @@ struct Sample {
 
   double trimmed_mean_ns = 0;  // without the lowest and the highest fifth
   double p95_ns = 0;
-  std::optional<Modes>
-      modes;  // when there are two, more than 4 σ apart, with a seventh of the calls each
+  // When there are two, more than 4 σ apart, with a seventh of the calls on the lower and, because
+  // the longest of them may be spikes, two ninths on the upper.
+  std::optional<Modes> modes;
 };
 
 // `ns` in the order of the calls; at least one.

@@ -127,8 +127,8 @@ TEST_F(Compare, AMixOfLevelsThatMovedIsTold) {
     }
     return scratch_.write(name, events.dump());
   };
-  const Outcome outcome = run_program({"compare", side("before", 20), "--with", side("now", 45)});
-  EXPECT_NE(outcome.out.find("20 % of the calls on the slower of two levels before, 45 % now"),
+  const Outcome outcome = run_program({"compare", side("before", 30), "--with", side("now", 55)});
+  EXPECT_NE(outcome.out.find("30 % of the calls on the slower of two levels before, 55 % now"),
             std::string::npos)
       << outcome.out;
 }
