@@ -58,6 +58,18 @@ std::string largest_text(const Comparison& comparison) {
                      comparison.is_per_step ? "each step" : "the run");
 }
 
+// Where the largest difference is a gain, what got slower must be said too.
+std::string slower_text(const Comparison& comparison) {
+  const std::size_t count = comparison.count(ChangeType::regression);
+  if (count == 0) return {};
+  const OperationChange* first = comparison.regressions(1).front();
+  if (first == largest_part(comparison)) return {};
+  return fmt::format(" {} got slower{} {} ({}).",
+                     base::format_plural(count, "operation", "operations"),
+                     count == 1 ? ":" : ", most of all", base::fit(first->name, 60),
+                     percent_text(*first->verdict.change_pct));
+}
+
 std::string tail_text(const OperationChange& change) {
   if (change.is_mix_changed()) {
     return fmt::format("{:.0f} % of the calls on the slower of two levels before, {:.0f} % now",
@@ -152,7 +164,7 @@ std::string story(const Comparison& comparison) {
       comparison.common_shift_pct
           ? fmt::format("Nearly every operation changed by {}: clocks, not code.",
                         percent_text(*comparison.common_shift_pct))
-          : largest_text(comparison);
+          : largest_text(comparison) + slower_text(comparison);
   return whole + (whole.empty() || part.empty() ? "" : " ") + part;
 }
 

@@ -119,6 +119,31 @@ TEST_F(Compare, ATailThatGrewIsToldBesideACentreThatHeld) {
   EXPECT_GT(json["operations"][0]["mean_change_percent"], 40);
 }
 
+TEST_F(Compare, ALossIsToldBesideALargerGain) {
+  const auto side = [&](const char* name, double gained, double lost) {
+    std::vector<std::string> files;
+    for (int run = 0; run < 5; ++run) {
+      nlohmann::json events;
+      for (int i = 0; i < 40; ++i) {
+        const double wobble = 1 + ((i * 7 + run * 3) % 11 - 5) / 1000.0;
+        events.push_back(call("gained", i * 2000.0, gained * wobble));
+        events.push_back(call("lost", i * 2000.0 + 1500, lost * wobble));
+      }
+      files.push_back(scratch_.write(name + std::to_string(run), events.dump()));
+    }
+    return files;
+  };
+  std::vector<std::string> words = {"compare"};
+  for (const std::string& file : side("before", 1000, 100)) words.push_back(file);
+  words.emplace_back("--with");
+  for (const std::string& file : side("now", 500, 120)) words.push_back(file);
+  const Outcome outcome = run_program(words);
+  EXPECT_NE(outcome.out.find("The largest difference is gained: −20.0 ms of the run. 1 operation "
+                             "got slower: lost (+20.0 %)."),
+            std::string::npos)
+      << outcome.out;
+}
+
 TEST_F(Compare, AMixOfLevelsThatMovedIsTold) {
   const auto side = [&](const char* name, int slow_calls) {
     nlohmann::json events;
