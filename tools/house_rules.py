@@ -18,6 +18,7 @@ MAY_USE = {
     "compare": {"base", "trace", "analyze"},
     "report": {"base", "trace", "analyze", "compare"},
     "record": {"base", "trace", "profiler"},
+    "api": {"base", "trace", "analyze", "compare", "report"},
     "cli": {"base", "trace", "profiler", "analyze", "compare", "report", "record"},
 }
 # Headers too heavy to be included by a header.

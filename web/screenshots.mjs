@@ -1,13 +1,14 @@
 // Pictures of every tab, for the documentation:
-//   node screenshots.mjs report.html ranks.html OUT_FOLDER
-// The first is a report of one trace, the second of several ranks (fathom hta -o).
+//   node screenshots.mjs report.html ranks.html compare.html OUT_FOLDER
+// The first is a report of one trace, the second of several ranks (fathom hta -o), the third of a
+// comparison (fathom compare -o).
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
-const [report, ranks, folder] = process.argv.slice(2);
+const [report, ranks, compare, folder] = process.argv.slice(2);
 if (!folder) {
-  console.error("usage: node screenshots.mjs report.html ranks.html OUT_FOLDER");
+  console.error("usage: node screenshots.mjs report.html ranks.html compare.html OUT_FOLDER");
   process.exit(2);
 }
 
@@ -19,6 +20,7 @@ const kPictures = [
   { name: "kernels", page: report, scheme: "light", height: 800 },
   { name: "memory", page: report, scheme: "light", height: 860 },
   { name: "ranks", page: ranks, scheme: "light", height: 860 },
+  { name: "compare", page: compare, scheme: "light", height: 1360 },
 ];
 
 const browser = await chromium.launch({

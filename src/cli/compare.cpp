@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/compare_record.h"
 #include "cli/load.h"
 #include "cli/put.h"
-#include "cli/record_run.h"
-#include "record/launch/run_parts.h"
 #include "report/comparison_report.h"
+#include "report/history_report.h"
+#include "report/page_compare.h"
 
 namespace fathom::cli {
 namespace {
 
-constexpr double kMemoryIntervalMs = 10;
 constexpr const char* kExamples = R"(
 With --gate the exit status is 0 where nothing got slower, 1 for a regression, 3 where these runs do
 not tell, and 2 for bad usage or input.
@@ -26,24 +26,31 @@ Examples:
   fathom compare before.json.gz --with after.json.gz
   fathom compare base/run-*.pftrace --with now/run-*.pftrace --gate
   fathom compare base.json --with now.json --threshold 10 --json changes.json
-  fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096)";
+  fathom compare base/*.pftrace --with now/*.pftrace -o compare.html
+  fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096
+  fathom compare --history nightly/*.pftrace)";
 
 struct Options {
   std::vector<std::string> base;
   std::vector<std::string> current;
   compare::Settings settings;
-  int repeat = 0;  // with it, `base` is two commands with ":::" between
+  int repeat = 0;        // with it, `base` is two commands with ":::" between
+  bool history = false;  // with it, `base` is a series of runs
   bool gate = false;
   bool wants_json = false;
   std::string json;
+  std::string page;  // where to write the page; empty: nowhere
   std::size_t top = 20;
 };
 
-// One trace at a time: what is kept of it are its operations' times.
-std::vector<compare::Run> load_side(const std::vector<std::string>& files) {
-  std::vector<compare::Run> runs;
-  for (const std::string& file : files) runs.push_back(compare::run_of(load(file), file));
-  return runs;
+// One trace at a time: what is kept of it are its operations' times and, for the page, its tree.
+template <typename Take>
+void for_each_run(const std::vector<std::string>& files, base::Progress& progress,
+                  const Take& take) {
+  for (const std::string& file : files) {
+    take(load(file), file);
+    progress.advance(1);
+  }
 }
 
 int gate_status(compare::Outcome outcome) {
@@ -57,44 +64,65 @@ int gate_status(compare::Outcome outcome) {
   }
 }
 
-// Runs both commands in turn, so that what changes over time changes for both, and names the files.
-void record_sides(Options& options) {
-  const auto between = std::ranges::find(options.base, ":::");
-  const std::vector<std::string> before(options.base.begin(), between);
-  if (between == options.base.end() || before.empty() || between + 1 == options.base.end()) {
-    throw base::Error("compare --repeat", "two commands are needed, with ::: between",
-                      "Try: fathom compare --repeat 5 -- ./before ::: ./now");
-  }
-  const std::vector<std::string> now(between + 1, options.base.end());
-  options.base.clear();
-  options.current.clear();
-  const auto record = [&](const std::vector<std::string>& command, const char* name, int run,
-                          std::vector<std::string>& files) {
-    files.push_back(record::numbered(name, run));
-    const record::Ended ended = record_run(command, {}, kMemoryIntervalMs, files.back());
-    if (ended.signal == 0 && ended.exit_status == 0) return;
-    say_how_it_ended(ended);
-    throw base::Error(command.front(), "did not end well, so its runs cannot be compared");
-  };
-  for (int run = 1; run <= options.repeat; ++run) {
-    record(before, "before.pftrace", run, options.base);
-    record(now, "now.pftrace", run, options.current);
+// Text or JSON, as asked for; both where the JSON goes to a file.
+template <typename Report>
+void show(const Report& found, const Options& options) {
+  if (options.wants_json) put(report::to_json(found), options.json);
+  if (!options.wants_json || !options.json.empty()) {
+    fmt::print("{}", report::to_text(found, options.top, base::terminal_width(stdout)));
   }
 }
 
+void run_history(const Options& options) {
+  if (!options.current.empty() || options.repeat > 0 || options.gate || !options.page.empty()) {
+    throw base::Error("compare --history", "takes one series of runs, has no page and is no gate",
+                      "Try: fathom compare --history RUN…");
+  }
+  compare::HistoryBuilder builder;
+  {
+    base::Progress progress("reading runs", options.base.size());
+    for_each_run(options.base, progress, [&](const trace::Trace& trace, const std::string& file) {
+      builder.add(compare::run_of(trace, file));
+    });
+  }
+  const compare::ChangePointSettings settings = {.threshold_pct = options.settings.threshold_pct};
+  show(std::move(builder).finish(settings), options);
+}
+
+void read_sides(const Options& options, std::vector<compare::Run>& base,
+                std::vector<compare::Run>& current, compare::FlameChangeBuilder& flames) {
+  base::Progress progress("reading runs", options.base.size() + options.current.size());
+  const auto take = [&](std::vector<compare::Run>& runs, compare::Side side) {
+    return [&, side](const trace::Trace& trace, const std::string& file) {
+      runs.push_back(compare::run_of(trace, file));
+      if (!options.page.empty()) flames.add(analyze::flame_tree(trace), side);
+    };
+  };
+  for_each_run(options.base, progress, take(base, compare::Side::base));
+  for_each_run(options.current, progress, take(current, compare::Side::current));
+}
+
 void run(Options options) {
-  if (options.repeat > 0) record_sides(options);
+  if (options.history) return run_history(options);
+  if (options.repeat > 0) {
+    auto [base, current] = record_in_turn(options.base, options.repeat);
+    options.base = std::move(base);
+    options.current = std::move(current);
+  }
   if (options.current.empty()) {
     throw base::Error("compare", "what to compare with is missing",
                       "Try: fathom compare BEFORE --with NOW");
   }
-  const std::vector<compare::Run> base = load_side(options.base);
-  const std::vector<compare::Run> current = load_side(options.current);
+  std::vector<compare::Run> base;
+  std::vector<compare::Run> current;
+  compare::FlameChangeBuilder flames;
+  read_sides(options, base, current, flames);
   const report::ComparisonReport report{compare::compare_runs(base, current, options.settings),
                                         options.base, options.current};
-  if (options.wants_json) put(to_json(report), options.json);
-  if (!options.wants_json || !options.json.empty()) {
-    fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
+  show(report, options);
+  if (!options.page.empty()) {
+    const compare::FlameChange flame = std::move(flames).finish(report.comparison);
+    put(report::page_html(report::page_compare(report, flame), "compare"), options.page);
   }
   if (!options.gate || input_was_damaged()) return;
   std::fflush(stdout);
@@ -119,6 +147,8 @@ void add_compare(CLI::App& app) {
           "Record two commands, after -- and with ::: between them, so many times each, to "
           "before-N.pftrace and now-N.pftrace")
       ->check(CLI::Range(1, 1000));
+  command->add_flag("--history", options->history,
+                    "Find in a series of runs, oldest first, where operations changed");
   command->add_flag("--gate", options->gate, "Say it with the exit status, for CI");
   command->add_flag("--single-run-gate", options->settings.single_run_decides,
                     "Let one run a side decide by the threshold alone, noise and all");
@@ -126,6 +156,7 @@ void add_compare(CLI::App& app) {
   CLI::Option* json =
       command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
           ->expected(0, 1);
+  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
   command->footer(kExamples);
   command->callback([options, json] {
     options->wants_json = json->count() > 0;

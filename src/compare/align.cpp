@@ -9,9 +9,6 @@ namespace {
 
 using trace::SpanKind;
 
-// Below this share of either side's time an operation only adds noise to the judgement of others.
-constexpr double kLeastShare = 1e-4;
-
 // The operations of one name and kind, a list for each run.
 struct Found {
   std::string name;
@@ -118,6 +115,17 @@ double self_ns(const std::vector<std::vector<const RunOperation*>>& side) {
   return side.empty() ? 0 : sum / static_cast<double>(side.size());
 }
 
+std::optional<double> memory_mb(const std::vector<std::vector<const RunOperation*>>& side) {
+  std::optional<double> most;
+  for (const auto& run : side) {
+    for (const RunOperation* operation : run) {
+      if (!operation->peak_memory_mb) continue;
+      most = std::max(most.value_or(0), *operation->peak_memory_mb);
+    }
+  }
+  return most;
+}
+
 std::vector<Sample> samples(const std::vector<std::vector<const RunOperation*>>& side) {
   std::vector<Sample> all;
   for (const auto& run : side) {
@@ -177,7 +185,9 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
                                     found.is_by_structure,
                                     {samples(found.base), samples(found.current)},
                                     before,
-                                    now});
+                                    now,
+                                    memory_mb(found.base),
+                                    memory_mb(found.current)});
   }
   return alignment;
 }

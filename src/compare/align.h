@@ -9,6 +9,9 @@
 
 namespace fathom::compare {
 
+// Below this share of either side's time an operation only adds noise to the judgement of others.
+inline constexpr double kLeastShare = 1e-4;
+
 // One operation across all runs of both sides.
 struct AlignedOperation {
   std::string name;
@@ -19,6 +22,8 @@ struct AlignedOperation {
   OperationRuns runs;
   double base_self_ns = 0;  // mean of the runs
   double current_self_ns = 0;
+  std::optional<double> base_memory_mb;  // the largest of the runs
+  std::optional<double> current_memory_mb;
 };
 
 struct Alignment {

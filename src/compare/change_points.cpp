@@ -83,7 +83,7 @@ std::vector<ChangePoint> levels(std::span<const double> series,
     const std::size_t end = i + 1 == points.size() ? series.size() : points[i + 1];
     const double before = median(series.subspan(begin, points[i] - begin));
     const double after = median(series.subspan(points[i], end - points[i]));
-    changes.push_back({points[i], std::expm1(after - before) * 100});
+    changes.push_back({points[i], std::expm1(after - before) * 100, before, after});
   }
   return changes;
 }

@@ -19,19 +19,29 @@ struct SideFigures {
   std::optional<double> centre_ns;
   double total_ns = 0;
   double calls = 0;
+  std::optional<double> p95_ns;
+  std::optional<double> slow_share;
 };
 
 SideFigures figures_of(std::span<const Sample> samples, double parts) {
   SideFigures figures;
   double centres = 0;
+  double p95 = 0;
+  double slow = 0;
+  bool all_jump = !samples.empty();
   for (const Sample& sample : samples) {
     centres += sample.log_centre;
+    p95 += sample.p95_ns;
+    slow += sample.modes ? sample.modes->slow_share : 0;
+    all_jump = all_jump && sample.modes;
     figures.total_ns += sample.total_ns / parts;
     figures.calls += static_cast<double>(sample.calls) / parts;
   }
-  if (!samples.empty()) {
-    figures.centre_ns = std::exp(centres / static_cast<double>(samples.size()));
-  }
+  if (samples.empty()) return figures;
+  const auto runs = static_cast<double>(samples.size());
+  figures.centre_ns = std::exp(centres / runs);
+  figures.p95_ns = p95 / runs;
+  if (all_jump) figures.slow_share = slow / runs;
   return figures;
 }
 
@@ -39,9 +49,25 @@ OperationChange change_of(const AlignedOperation& operation, const Verdict& verd
                           double base_parts, double current_parts) {
   const SideFigures base = figures_of(operation.runs.base, base_parts);
   const SideFigures current = figures_of(operation.runs.current, current_parts);
-  return {operation.name,    operation.kind, operation.is_by_structure, verdict, base.centre_ns,
-          current.centre_ns, base.total_ns,  current.total_ns,          0,       0,
-          base.calls,        current.calls};
+  OperationChange change;
+  change.name = operation.name;
+  change.kind = operation.kind;
+  change.is_by_structure = operation.is_by_structure;
+  change.runs = operation.runs;
+  change.verdict = verdict;
+  change.base_ns = base.centre_ns;
+  change.current_ns = current.centre_ns;
+  change.base_total_ns = base.total_ns;
+  change.current_total_ns = current.total_ns;
+  change.base_calls = base.calls;
+  change.current_calls = current.calls;
+  change.base_p95_ns = base.p95_ns;
+  change.current_p95_ns = current.p95_ns;
+  change.base_slow_share = base.slow_share;
+  change.current_slow_share = current.slow_share;
+  change.base_memory_mb = operation.base_memory_mb;
+  change.current_memory_mb = operation.current_memory_mb;
+  return change;
 }
 
 // The length of the run or of its steps, as an operation like the others.
@@ -65,8 +91,9 @@ std::optional<OperationChange> whole_of(std::span<const Run> base, std::span<con
   add(base, runs.base);
   add(current, runs.current);
   if (runs.base.empty() || runs.current.empty()) return std::nullopt;
-  AlignedOperation whole{
-      per_step ? "step" : "whole run", trace::SpanKind::other, false, runs, 0, 0};
+  AlignedOperation whole;
+  whole.name = per_step ? "step" : "whole run";
+  whole.runs = runs;
   const std::vector<Verdict> verdict = verdicts(std::span(&runs, 1), settings);
   return change_of(whole, verdict.front(), parts_of(base, per_step), parts_of(current, per_step));
 }
@@ -94,11 +121,46 @@ Outcome outcome_of(const Comparison& comparison) {
   return Outcome::no_regression;
 }
 
+std::vector<const OperationChange*> top_changes(const std::vector<OperationChange>& operations,
+                                                ChangeType type, std::size_t most) {
+  const bool is_up = type == ChangeType::regression;
+  std::vector<const OperationChange*> found;
+  for (const OperationChange& change : operations) {
+    if (change.verdict.type == type) found.push_back(&change);
+  }
+  for (const OperationChange& change : operations) {
+    if (change.verdict.is_suspect && (*change.verdict.change_pct > 0) == is_up) {
+      found.push_back(&change);
+    }
+  }
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
 }  // namespace
+
+bool OperationChange::is_mix_changed() const {
+  constexpr double kFifth = 0.2;
+  return base_slow_share && current_slow_share &&
+         std::abs(*current_slow_share - *base_slow_share) >= kFifth;
+}
 
 std::size_t Comparison::count(ChangeType type) const {
   return static_cast<std::size_t>(std::ranges::count_if(
       operations, [&](const OperationChange& change) { return change.verdict.type == type; }));
+}
+
+std::size_t Comparison::suspects() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      operations, [](const OperationChange& change) { return change.verdict.is_suspect; }));
+}
+
+std::vector<const OperationChange*> Comparison::regressions(std::size_t most) const {
+  return top_changes(operations, ChangeType::regression, most);
+}
+
+std::vector<const OperationChange*> Comparison::improvements(std::size_t most) const {
+  return top_changes(operations, ChangeType::improvement, most);
 }
 
 Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
@@ -125,6 +187,9 @@ Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
       comparison.operations, std::greater<>(),
       [](const OperationChange& change) { return std::abs(change.self_change_ns()); });
   comparison.whole = whole_of(base, current, comparison.is_per_step, settings);
+  const auto is_empty = [](const Run& run) { return run.operations.empty(); };
+  comparison.is_base_empty = std::ranges::all_of(base, is_empty);
+  comparison.is_current_empty = std::ranges::all_of(current, is_empty);
   comparison.base_runs = base.size();
   comparison.current_runs = current.size();
   comparison.matched_pct = alignment.matched_pct;
@@ -132,6 +197,8 @@ Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
   comparison.common_shift_pct = common_shift_pct(judged);
   comparison.base_peak_bytes = peak_of(base);
   comparison.current_peak_bytes = peak_of(current);
+  comparison.base_parts = base_parts;
+  comparison.current_parts = current_parts;
   comparison.threshold_pct = settings.threshold_pct;
   comparison.outcome = outcome_of(comparison);
   return comparison;

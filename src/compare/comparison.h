@@ -15,6 +15,7 @@ struct OperationChange {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
   bool is_by_structure = false;
+  OperationRuns runs;
   Verdict verdict;
   std::optional<double> base_ns;
   std::optional<double> current_ns;
@@ -24,7 +25,15 @@ struct OperationChange {
   double current_self_ns = 0;
   double base_calls = 0;  // of a run or a step
   double current_calls = 0;
+  std::optional<double> base_p95_ns;  // of a call, the mean of the runs
+  std::optional<double> current_p95_ns;
+  std::optional<double> base_slow_share;  // of the calls, where every run jumps between two levels
+  std::optional<double> current_slow_share;
+  std::optional<double> base_memory_mb;  // of a scope: device memory while it ran, at most
+  std::optional<double> current_memory_mb;
 
+  // There are the same levels as before, and at least a fifth of the calls moved to the other.
+  bool is_mix_changed() const;
   double self_change_ns() const { return current_self_ns - base_self_ns; }
 };
 
@@ -41,15 +50,25 @@ struct Comparison {
   bool is_per_step = false;
   std::size_t base_runs = 0;
   std::size_t current_runs = 0;
+  bool is_base_empty = false;  // none of its runs has an operation
+  bool is_current_empty = false;
   double matched_pct = 0;
   std::size_t left_out = 0;
   std::optional<double> common_shift_pct;
   std::optional<std::int64_t> base_peak_bytes;  // of device memory, the largest of its runs
   std::optional<std::int64_t> current_peak_bytes;
+  double base_parts = 0;  // runs or steps of the side
+  double current_parts = 0;
   double threshold_pct = 0;
   Outcome outcome = Outcome::inconclusive;
 
   std::size_t count(ChangeType type) const;
+  std::size_t suspects() const;  // some of the inconclusive
+
+  // What got slower, or faster: the proven first, then the suspect; the largest change of self time
+  // first. At most so many.
+  std::vector<const OperationChange*> regressions(std::size_t most) const;
+  std::vector<const OperationChange*> improvements(std::size_t most) const;
 };
 
 // Compares one or several runs a side; at least one each.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyze/gpu_work.h"
+#include "analyze/memory.h"
 #include "analyze/operations.h"
 
 namespace fathom::compare {
@@ -13,39 +14,32 @@ namespace {
 using trace::SpanId;
 using trace::SpanKind;
 
-// Two runs of one program name the same thing differently where the name has a number, says how
-// many workers there are, or belongs to one vendor.
-std::string comparable_name(std::string_view name, SpanKind kind) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
-  if (name.starts_with(kStep)) return std::string(kStep.substr(0, kStep.size() - 1));
-  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
-  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
-    return "cuda" + std::string(name.substr(3));
-  }
-  return std::string(name);
-}
+constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
-// Which operation a span belongs to. Spans of one name and kind are asked for many times.
+// Which operation a span belongs to. Spans of one name and kind are asked for many times, so that
+// each name and kind has its place in a table.
 class Operations {
  public:
-  explicit Operations(const trace::Trace& trace) : trace_(trace) {}
+  explicit Operations(const trace::Trace& trace)
+      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kUnknown) {}
 
   std::size_t of(SpanId id) {
     const SpanKind kind = trace_.spans.kind[id];
-    const std::uint64_t key =
-        std::uint64_t{trace_.spans.name[id]} << 8 | static_cast<unsigned>(kind);
-    const auto [at, is_new] = by_id_.try_emplace(key, 0);
-    if (is_new) at->second = find_or_add(comparable_name(trace_.name(id), kind), kind);
-    return at->second;
+    std::uint32_t& at = by_id_[trace_.spans.name[id] * trace::kSpanKindNames.size() +
+                               static_cast<std::size_t>(kind)];
+    if (at == kUnknown) at = find_or_add(comparable_name(trace_.name(id), kind), kind);
+    return at;
   }
 
   std::vector<RunOperation> found;
 
  private:
-  std::size_t find_or_add(const std::string& name, SpanKind kind) {
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+
+  std::uint32_t find_or_add(const std::string& name, SpanKind kind) {
     const auto [at, is_new] =
-        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)), found.size());
+        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)),
+                             static_cast<std::uint32_t>(found.size()));
     if (is_new) {
       found.emplace_back();
       found.back().name = name;
@@ -55,8 +49,8 @@ class Operations {
   }
 
   const trace::Trace& trace_;
-  std::unordered_map<std::uint64_t, std::size_t> by_id_;
-  std::unordered_map<std::string, std::size_t> by_name_;
+  std::vector<std::uint32_t> by_id_;  // kUnknown until asked for
+  std::unordered_map<std::string, std::uint32_t> by_name_;
 };
 
 // Functions of Python are many, and what they do shows in the operations they call.
@@ -110,14 +104,46 @@ std::optional<std::int64_t> wall_of(const trace::Spans& spans) {
   return end - begin;
 }
 
+// Of the device that needed the most; of a profile, of the scope that did.
 std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
   std::optional<std::int64_t> peak;
-  for (const trace::MemoryEvent& event : trace.memory) {
-    if (event.device == trace::MemoryDevice::gpu && event.total_allocated) {
-      peak = std::max(peak.value_or(0), *event.total_allocated);
+  const auto raise = [&](std::int64_t bytes) { peak = std::max(peak.value_or(0), bytes); };
+  const auto is_device = [](const trace::MemoryEvent& event) {
+    return event.device == trace::MemoryDevice::gpu;
+  };
+  const auto has_total = [&](const trace::MemoryEvent& event) {
+    return !is_device(event) || event.total_allocated;
+  };
+  if (std::ranges::any_of(trace.memory, is_device)) {
+    if (std::ranges::all_of(trace.memory, has_total)) {  // as the source counted it
+      for (const trace::MemoryEvent& event : trace.memory) {
+        if (is_device(event)) raise(*event.total_allocated);
+      }
+      return peak;
     }
+    for (const analyze::DeviceMemory& device : analyze::memory(trace).devices) {
+      if (device.device == trace::MemoryDevice::gpu) raise(device.peak_bytes());
+    }
+    return peak;
+  }
+  for (const trace::OperationSummary& summary : trace.operations) {
+    if (summary.peak_memory_mb) raise(std::llround(*summary.peak_memory_mb * kBytesPerMb));
   }
   return peak;
+}
+
+// What a recorder says of its scopes beside their calls.
+void add_memory(const trace::Trace& trace, std::vector<RunOperation>& operations) {
+  std::unordered_map<std::string_view, double> peaks;
+  for (const trace::OperationSummary& summary : trace.operations) {
+    if (summary.peak_memory_mb) peaks[summary.operation] = *summary.peak_memory_mb;
+  }
+  if (peaks.empty()) return;
+  for (RunOperation& operation : operations) {
+    if (operation.kind != SpanKind::scope) continue;
+    const auto peak = peaks.find(operation.name);
+    if (peak != peaks.end()) operation.peak_memory_mb = peak->second;
+  }
 }
 
 // The figures of a profile that has no calls: its median is the centre, and what its standard
@@ -158,6 +184,17 @@ void drop_frames(std::vector<RunOperation>& operations) {
 
 }  // namespace
 
+std::string comparable_name(std::string_view name, SpanKind kind) {
+  constexpr std::string_view kStep = "ProfilerStep#";
+  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
+  if (name.starts_with(kStep)) return std::string(kStep.substr(0, kStep.size() - 1));
+  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
+  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
+    return "cuda" + std::string(name.substr(3));
+  }
+  return std::string(name);
+}
+
 Run run_of(const trace::Trace& trace, std::string label) {
   Operations operations(trace);
   const std::vector<std::int64_t> self = analyze::self_times(trace.spans);
@@ -170,6 +207,7 @@ Run run_of(const trace::Trace& trace, std::string label) {
   name_launchers(trace, operations);
   if (trace.spans.size() == 0) add_figures(trace, operations);
   drop_frames(operations.found);
+  add_memory(trace, operations.found);
   Run run;
   run.label = std::move(label);
   run.operations = std::move(operations.found);

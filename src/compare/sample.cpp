@@ -10,6 +10,11 @@ namespace fathom::compare {
 namespace {
 
 constexpr std::size_t kLeastForSpread = 8;
+constexpr double kLeastSdOfFew = 0.05;
+constexpr std::size_t kSpikes = 12;       // one call in so many may be one
+constexpr std::size_t kLeastOfLevel = 6;  // calls that tell where it is
+constexpr std::size_t kTellDependence = 8192;
+constexpr std::size_t kQuantiles = 64;
 constexpr double kModeDistance = 4;  // in standard deviations within a mode
 constexpr double kLeastModeShare = 0.15;
 constexpr double kLeastModeRatio = 0.02;  // modes closer than 2 % trouble nobody
@@ -26,19 +31,38 @@ std::span<const double> between(std::span<const double> sorted, double low, doub
   return sorted.subspan(begin, end - begin);
 }
 
+double log_of(std::int64_t ns) {
+  return std::log(static_cast<double>(std::max<std::int64_t>(ns, 1)));
+}
+
+// Sorted as integers, of which many are the same: a logarithm for each that differs.
+std::vector<double> sorted_logs(std::span<const std::int64_t> ns) {
+  std::vector<std::int64_t> times(ns.begin(), ns.end());
+  std::ranges::sort(times);
+  std::vector<double> logs(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    logs[i] = i > 0 && times[i] == times[i - 1] ? logs[i - 1] : log_of(times[i]);
+  }
+  return logs;
+}
+
 // How much wider the mean of dependent values spreads than that of independent ones, from the
-// correlation of neighbours. Values that are clipped first cannot let one spike hide it.
-double dependence(std::span<const double> in_order, double low, double high) {
-  const auto clipped = [&](std::size_t i) { return std::clamp(in_order[i], low, high); };
+// correlation of neighbours; the first few thousand tell it. Values that are clipped first cannot
+// let one spike hide it.
+double dependence(std::span<const std::int64_t> ns, double low, double high) {
+  std::vector<double> in_order(std::min(ns.size(), kTellDependence));
+  for (std::size_t i = 0; i < in_order.size(); ++i) {
+    in_order[i] = std::clamp(log_of(ns[i]), low, high);
+  }
   double sum = 0;
-  for (std::size_t i = 0; i < in_order.size(); ++i) sum += clipped(i);
+  for (std::size_t i = 0; i < in_order.size(); ++i) sum += in_order[i];
   const double centre = sum / static_cast<double>(in_order.size());
   double together = 0;
   double alone = 0;
   for (std::size_t i = 0; i < in_order.size(); ++i) {
-    const double here = clipped(i) - centre;
+    const double here = in_order[i] - centre;
     alone += here * here;
-    if (i > 0) together += here * (clipped(i - 1) - centre);
+    if (i > 0) together += here * (in_order[i - 1] - centre);
   }
   if (alone <= 0) return 1;
   const double correlation = std::clamp(together / alone, 0.0, 0.95);
@@ -52,7 +76,9 @@ double squares_about_mean(double sum, double squares, std::size_t count) {
 
 // The cut of sorted values into a lower and an upper part that leaves the least variance inside
 // them, if what it separates are two modes: levels, each tight, and not a level with spikes above.
-std::optional<Modes> modes_of(std::span<const double> sorted) {
+// The longest calls are not looked at: a few spikes would make the upper level wide.
+std::optional<Modes> modes_of(std::span<const double> all) {
+  const std::span<const double> sorted = all.first(all.size() - all.size() / kSpikes);
   const std::size_t n = sorted.size();
   const auto least =
       static_cast<std::size_t>(std::max(4.0, std::ceil(kLeastModeShare * static_cast<double>(n))));
@@ -69,6 +95,7 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
   double best_within = INFINITY;
   double distance = 0;
   double widest = 0;
+  double slow_share = 0;
   for (std::size_t low = 1; low <= n - least; ++low) {
     const double value = sorted[low - 1] - shift;
     low_sum += value;
@@ -79,37 +106,65 @@ std::optional<Modes> modes_of(std::span<const double> sorted) {
     const double above = squares_about_mean(sum - low_sum, squares - low_squares, high);
     if (below + above >= best_within) continue;
     best_within = below + above;
+    slow_share = 1 - static_cast<double>(low) / static_cast<double>(all.size());
     distance = (sum - low_sum) / static_cast<double>(high) - low_sum / static_cast<double>(low);
     widest =
         std::sqrt(std::max(below / static_cast<double>(low), above / static_cast<double>(high)));
   }
   if (distance < kLeastModeRatio || distance <= kModeDistance * widest) return std::nullopt;
-  return Modes{distance};
+  return Modes{distance, slow_share};
+}
+
+// Of two levels the lower, which does not move when calls go from one to the other.
+std::span<const double> lower_level(std::span<const double> sorted,
+                                    const std::optional<Modes>& modes) {
+  if (!modes) return sorted;
+  const auto lower = static_cast<std::size_t>(
+      std::llround((1 - modes->slow_share) * static_cast<double>(sorted.size())));
+  return lower < kLeastOfLevel ? sorted : sorted.first(lower);
+}
+
+// The standard deviation of the mean of a few values.
+double sd_of_mean(std::span<const double> values) {
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  const auto n = static_cast<double>(values.size());
+  return std::sqrt(squares / (n - 1) / n);
+}
+
+// Each is the middle of the share that it stands for.
+std::vector<float> quantiles_of(std::span<const double> sorted) {
+  const std::size_t count = std::min(sorted.size(), kQuantiles);
+  std::vector<float> quantiles(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    quantiles[i] = static_cast<float>(sorted[(2 * i + 1) * sorted.size() / (2 * count)]);
+  }
+  return quantiles;
 }
 
 }  // namespace
 
 Sample sample_of(std::span<const std::int64_t> ns) {
   assert(!ns.empty());
-  std::vector<double> in_order(ns.size());
-  std::ranges::transform(ns, in_order.begin(), [](std::int64_t value) {
-    return std::log(static_cast<double>(std::max<std::int64_t>(value, 1)));
-  });
-  std::vector<double> sorted = in_order;
-  std::ranges::sort(sorted);
+  const std::vector<double> sorted = sorted_logs(ns);
 
   Sample sample;
   sample.calls = ns.size();
   for (const std::int64_t value : ns) sample.total_ns += static_cast<double>(value);
-  const std::span<const double> undisturbed = between(sorted, 0.05, 0.5);
-  sample.log_centre = mean(undisturbed);
+  sample.modes = modes_of(sorted);
+  const std::span<const double> level = lower_level(sorted, sample.modes);
+  sample.log_centre = mean(between(level, 0.05, 0.5));
   if (ns.size() >= kLeastForSpread) {
     // The spread of the lower half tells that of a whole that has no disturbance: for normal noise,
     // median less 5th percentile is 1.645 σ, and the centre's own error is about 1.1 σ/√n.
-    const double median = sorted[sorted.size() / 2];
-    const double sd = (median - sorted[sorted.size() / 20]) / 1.645;
-    const double widened = dependence(in_order, median - 3 * sd, median + 3 * sd);
-    sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(ns.size()));
+    const double median = level[level.size() / 2];
+    const double sd = (median - level[level.size() / 20]) / 1.645;
+    const double widened = dependence(ns, median - 3 * sd, median + 3 * sd);
+    sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(level.size()));
+  }
+  if (ns.size() > 1 && ns.size() < kLeastForSpread) {
+    sample.log_centre_sd = std::max(kLeastSdOfFew, sd_of_mean(sorted));
   }
   double trimmed = 0;
   const std::span<const double> middle = between(sorted, 0.2, 0.8);
@@ -117,7 +172,7 @@ Sample sample_of(std::span<const std::int64_t> ns) {
   sample.trimmed_mean_ns = trimmed / static_cast<double>(middle.size());
   sample.p95_ns = std::exp(
       sorted[static_cast<std::size_t>(std::ceil(0.95 * static_cast<double>(sorted.size())) - 1)]);
-  sample.modes = modes_of(sorted);
+  sample.log_quantiles = quantiles_of(sorted);
   return sample;
 }
 

@@ -67,6 +67,12 @@ double mode_distance(const OperationRuns& runs) {
   return widest;
 }
 
+bool all_show_levels(const OperationRuns& runs) {
+  const auto has_levels = [](const Sample& run) { return run.modes.has_value(); };
+  return std::ranges::all_of(runs.base, has_levels) &&
+         std::ranges::all_of(runs.current, has_levels);
+}
+
 // Whether all runs of one side may have fallen on one level and all of the other side on the other,
 // by chance: each does so as a coin falls, and the change is then as large as the jump.
 bool may_be_a_jump(const OperationRuns& runs, double change) {
@@ -153,9 +159,27 @@ struct Judged {
   bool is_single = false;
 };
 
-bool has_tail_changed(const OperationRuns& runs, double centre_change, double threshold) {
-  const double mean_change = std::log(mean_call_ns(runs.current) / mean_call_ns(runs.base));
-  return std::abs(mean_change) >= threshold && std::abs(mean_change - centre_change) >= threshold;
+// The log ratio of the means of a call; absent where calls took no time.
+std::optional<double> mean_change(const OperationRuns& runs) {
+  const double base = mean_call_ns(runs.base);
+  const double current = mean_call_ns(runs.current);
+  if (base <= 0 || current <= 0) return std::nullopt;
+  return std::log(current / base);
+}
+
+// A single slow call moves a mean: it counts where the runs agree, or, with one run a side, where
+// it is twice the threshold.
+bool has_tail_changed(const OperationRuns& runs, double mean, double centre, double threshold) {
+  const bool is_single = runs.base.size() == 1 || runs.current.size() == 1;
+  const double least = is_single ? 2 * threshold : threshold;
+  if (std::abs(mean) < least || std::abs(mean - centre) < least) return false;
+  if (mean * centre > 0 && std::abs(mean) < 2 * std::abs(centre)) return false;  // it says the same
+  const auto mean_of = [](const Sample& run) {
+    return run.total_ns / static_cast<double>(run.calls);
+  };
+  const auto base = std::ranges::minmax(runs.base, {}, mean_of);
+  const auto current = std::ranges::minmax(runs.current, {}, mean_of);
+  return mean_of(current.min) > mean_of(base.max) || mean_of(base.min) > mean_of(current.max);
 }
 
 ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, double high,
@@ -166,12 +190,14 @@ ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, 
   const Ranges ranges = ranges_of(runs);
   const bool is_large = change >= worse || change <= better;
   const bool is_proven = judged.p_value <= kFalseShare && ranges.gap > 0;
+  // Where every run shows both levels, none can have fallen on one of them by chance.
+  const bool may_jump = !all_show_levels(runs);
   const bool may_decide = !judged.is_single || settings.single_run_decides;
-  if (is_large && !(is_proven && ranges.gap > ranges.width) &&
+  if (may_jump && is_large && !(is_proven && ranges.gap > ranges.width) &&
       mode_distance(runs) > std::abs(change) / 1.5) {
     return ChangeType::unstable;
   }
-  if (is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
+  if (may_jump && is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
   if (is_large && may_decide && (is_proven || (judged.is_single && settings.single_run_decides))) {
     return change > 0 ? ChangeType::regression : ChangeType::improvement;
   }
@@ -190,7 +216,10 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
   verdict.high_pct = percent(high);
   verdict.is_significant = judged.p_value <= kFalseShare && ranges_of(runs).gap > 0;
   verdict.type = type_of(runs, judged, low, high, settings);
-  verdict.is_tail_changed = has_tail_changed(runs, judged.difference.value, worse);
+  if (const std::optional<double> mean = mean_change(runs)) {
+    verdict.mean_change_pct = percent(*mean);
+    verdict.is_tail_changed = has_tail_changed(runs, *mean, judged.difference.value, worse);
+  }
   verdict.is_suspect = judged.is_single && verdict.type == ChangeType::inconclusive &&
                        verdict.is_significant &&
                        std::abs(*verdict.change_pct) >= settings.threshold_pct;

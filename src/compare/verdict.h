@@ -50,8 +50,11 @@ struct Verdict {
   std::optional<double> low_pct;  // the truth lies between these with 95 % confidence
   std::optional<double> high_pct;
 
-  bool is_tail_changed =
-      false;  // the mean changed by the threshold, the centre did not or another way
+  // Of the mean of a call, tail and all; and whether it changed by the threshold where the centre
+  // did not or another way, so that the calls of every run of one side are above those of the
+  // other.
+  std::optional<double> mean_change_pct;
+  bool is_tail_changed = false;
   std::optional<std::uint32_t> runs_needed;  // a side, to settle what is inconclusive; an estimate
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "report/comparison_report.h"
+#include "report/comparison_words.h"
 
 namespace fathom::report {
 namespace {
@@ -39,7 +40,19 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.key("current_total_ms").value(change.current_total_ns / 1e6);
   json.key("baseline_self_ms").value(change.base_self_ns / 1e6);
   json.key("current_self_ms").value(change.current_self_ns / 1e6);
+  json.key("baseline_p95_ms").value(ms(change.base_p95_ns));
+  json.key("current_p95_ms").value(ms(change.current_p95_ns));
+  json.key("mean_change_percent").value(verdict.mean_change_pct);
   json.key("is_tail_changed").value(verdict.is_tail_changed);
+  json.key("baseline_slow_share").value(change.base_slow_share);
+  json.key("current_slow_share").value(change.current_slow_share);
+  json.key("is_mix_changed").value(change.is_mix_changed());
+  json.key("baseline_memory_mb").value(change.base_memory_mb);
+  json.key("current_memory_mb").value(change.current_memory_mb);
+  const bool has_memory = change.base_memory_mb && change.current_memory_mb;
+  json.key("memory_change_mb")
+      .value(has_memory ? std::optional(*change.current_memory_mb - *change.base_memory_mb)
+                        : std::nullopt);
   json.key("runs_needed").value(verdict.runs_needed);
   json.end_object();
 }
@@ -48,6 +61,14 @@ void write_names(JsonWriter& json, const std::vector<std::string>& names) {
   json.begin_array();
   for (const std::string& name : names) json.value(name);
   json.end_array();
+}
+
+constexpr std::size_t kTop = 10;
+
+std::vector<std::string> names_of(const std::vector<const OperationChange*>& changes) {
+  std::vector<std::string> names;
+  for (const OperationChange* change : changes) names.push_back(change->name);
+  return names;
 }
 
 const char* name_of(Outcome outcome) {
@@ -67,6 +88,7 @@ const char* name_of(Outcome outcome) {
 void write_summary(JsonWriter& json, const Comparison& comparison) {
   json.begin_object();
   json.key("outcome").value(name_of(comparison.outcome));
+  json.key("text").value(story(comparison));
   for (const ChangeType type :
        {ChangeType::improvement, ChangeType::regression, ChangeType::no_change, ChangeType::added,
         ChangeType::removed, ChangeType::inconclusive, ChangeType::unstable}) {
@@ -78,11 +100,16 @@ void write_summary(JsonWriter& json, const Comparison& comparison) {
   } else {
     json.null();
   }
+  json.key("regressions");
+  write_names(json, names_of(comparison.regressions(kTop)));
+  json.key("improvements");
+  write_names(json, names_of(comparison.improvements(kTop)));
   json.key("common_shift_percent").value(comparison.common_shift_pct);
   json.key("matched_percent").value(comparison.matched_pct);
   json.key("operations_left_out").value(comparison.left_out);
   json.key("baseline_peak_memory_bytes").value(comparison.base_peak_bytes);
   json.key("current_peak_memory_bytes").value(comparison.current_peak_bytes);
+  json.key("peak_memory_change_percent").value(peak_change_pct(comparison));
   json.end_object();
 }
 

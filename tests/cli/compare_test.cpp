@@ -5,9 +5,15 @@
 #include <random>
 
 #include "cli/run_program.h"
+#include "cli/schema.h"
 
 namespace fathom::cli {
 namespace {
+
+nlohmann::json call(const std::string& name, double ts, double dur) {
+  return {{"ph", "X"}, {"cat", "cpu_op"}, {"name", name}, {"pid", 1},
+          {"tid", 1},  {"ts", ts},        {"dur", dur}};
+}
 
 // A run of two operations, 30 calls each, with a little noise; `slow` stretches the second.
 std::string run_text(std::uint64_t seed, double slow) {
@@ -18,13 +24,7 @@ std::string run_text(std::uint64_t seed, double slow) {
   for (int i = 0; i < 30; ++i) {
     for (const auto& [name, us] : {std::pair("steady", 100.0), std::pair("moved", 200 * slow)}) {
       const double duration = us * noise(random);
-      events.push_back({{"ph", "X"},
-                        {"cat", "cpu_op"},
-                        {"name", name},
-                        {"pid", 1},
-                        {"tid", 1},
-                        {"ts", at},
-                        {"dur", duration}});
+      events.push_back(call(name, at, duration));
       at += duration + 1;
     }
   }
@@ -81,6 +81,163 @@ TEST_F(Compare, JsonNamesWhatChangedAndByHowMuch) {
   EXPECT_EQ(first["change_type"], "REGRESSION");
   EXPECT_NEAR(first["change_percent"], 20, 1);
   EXPECT_NEAR(first["baseline_time_ms"], 0.2, 0.01);
+}
+
+TEST_F(Compare, JsonIsAsItsSchemaSays) {
+  const std::string empty = scratch_.write("empty.json", R"({"traceEvents": []})");
+  for (const Outcome& outcome : {compare(1, 1.2, {"--json"}), compare(3, 1, {"--json"}),
+                                 run_program({"compare", empty, "--with", empty, "--json"})}) {
+    EXPECT_EQ(faults_against("compare.schema.json", nlohmann::json::parse(outcome.out)),
+              std::vector<std::string>{});
+  }
+}
+
+TEST_F(Compare, ATailThatGrewIsToldBesideACentreThatHeld) {
+  const auto side = [&](const char* name, int slow_calls) {
+    std::vector<std::string> files;
+    for (int run = 0; run < 3; ++run) {
+      nlohmann::json events;
+      for (int i = 0; i < 100; ++i) {
+        const double dur = (i < slow_calls ? 900 : 100) + (i * 7 + run) % 5;
+        events.push_back(call("work", i * 1000.0, dur));
+      }
+      files.push_back(scratch_.write(name + std::to_string(run), events.dump()));
+    }
+    return files;
+  };
+  std::vector<std::string> words = {"compare"};
+  for (const std::string& file : side("before", 2)) words.push_back(file);
+  words.emplace_back("--with");
+  for (const std::string& file : side("now", 10)) words.push_back(file);
+  const Outcome text = run_program(words);
+  EXPECT_NE(text.out.find("work: the mean changed by +"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("; p95 10"), std::string::npos) << text.out;
+  words.emplace_back("--json");
+  const nlohmann::json json = nlohmann::json::parse(run_program(words).out);
+  EXPECT_EQ(json["operations"][0]["change_type"], "NO_CHANGE");
+  EXPECT_EQ(json["operations"][0]["is_tail_changed"], true);
+  EXPECT_GT(json["operations"][0]["mean_change_percent"], 40);
+}
+
+TEST_F(Compare, ALossIsToldBesideALargerGain) {
+  const auto side = [&](const char* name, double gained, double lost) {
+    std::vector<std::string> files;
+    for (int run = 0; run < 5; ++run) {
+      nlohmann::json events;
+      for (int i = 0; i < 40; ++i) {
+        const double wobble = 1 + ((i * 7 + run * 3) % 11 - 5) / 1000.0;
+        events.push_back(call("gained", i * 2000.0, gained * wobble));
+        events.push_back(call("lost", i * 2000.0 + 1500, lost * wobble));
+      }
+      files.push_back(scratch_.write(name + std::to_string(run), events.dump()));
+    }
+    return files;
+  };
+  std::vector<std::string> words = {"compare"};
+  for (const std::string& file : side("before", 1000, 100)) words.push_back(file);
+  words.emplace_back("--with");
+  for (const std::string& file : side("now", 500, 120)) words.push_back(file);
+  const Outcome outcome = run_program(words);
+  EXPECT_NE(outcome.out.find("The largest difference is gained: −20.0 ms of the run. 1 operation "
+                             "got slower: lost (+20.0 %)."),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(Compare, AMixOfLevelsThatMovedIsTold) {
+  const auto side = [&](const char* name, int slow_calls) {
+    nlohmann::json events;
+    for (int i = 0; i < 100; ++i) {
+      events.push_back(call("work", i * 1000.0, (i < slow_calls ? 150 : 100) + i % 3));
+    }
+    return scratch_.write(name, events.dump());
+  };
+  const Outcome outcome = run_program({"compare", side("before", 30), "--with", side("now", 55)});
+  EXPECT_NE(outcome.out.find("30 % of the calls on the slower of two levels before, 55 % now"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(Compare, AShiftThatAllShareIsToldOnce) {
+  const auto side = [&](const char* name, double factor) {
+    nlohmann::json events;
+    for (int i = 0; i < 240; ++i) {
+      const int kind = i % 8;
+      events.push_back(
+          call("work" + std::to_string(kind), i * 1000.0, (100 + 20 * kind + i % 3) * factor));
+    }
+    return scratch_.write(name, events.dump());
+  };
+  const std::string before = side("before", 1);
+  const std::string now = side("now", 1.04);
+  const Outcome text = run_program({"compare", before, "--with", now});
+  EXPECT_NE(text.out.find("Nearly every operation changed by +4.0 %: clocks, not code."),
+            std::string::npos)
+      << text.out;
+  const Outcome json = run_program({"compare", before, "--with", now, "--json"});
+  EXPECT_NEAR(nlohmann::json::parse(json.out)["summary"]["common_shift_percent"], 4, 0.1);
+}
+
+TEST_F(Compare, NewGoneAndMoreOftenCalledOperationsAreTold) {
+  const auto side = [&](const char* name, const char* only_here, int calls) {
+    nlohmann::json events;
+    for (int i = 0; i < calls; ++i) events.push_back(call("both", i * 1000.0, 100 + i % 3));
+    events.push_back(call(only_here, 1e6, 200));
+    return scratch_.write(name, events.dump());
+  };
+  const std::string before = side("before", "old", 20);
+  const std::string now = side("now", "fresh", 60);
+  const Outcome text = run_program({"compare", before, "--with", now});
+  EXPECT_NE(text.out.find("1 new · 1 gone"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("20 → 60"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("1 operation is called more often, 0 less often"), std::string::npos)
+      << text.out;
+  const nlohmann::json json =
+      nlohmann::json::parse(run_program({"compare", before, "--with", now, "--json"}).out);
+  EXPECT_EQ(json["summary"]["NEW"], 1);
+  EXPECT_EQ(json["summary"]["REMOVED"], 1);
+  EXPECT_EQ(json["operations"][0]["baseline_calls"], 20);
+  EXPECT_EQ(json["operations"][0]["current_calls"], 60);
+}
+
+// A profile of one scope, 50 calls, that needs so much memory.
+std::string profile_text(double memory_mb) {
+  return nlohmann::json{{"summary",
+                         {{"infer",
+                           {{"call_count", 50},
+                            {"total_time_ms", 500},
+                            {"avg_time_ms", 10},
+                            {"std_dev_ms", 0.1},
+                            {"peak_memory_mb", memory_mb}}}}}}
+      .dump();
+}
+
+TEST_F(Compare, MemoryOfAnOperationAndOfTheRunIsTold) {
+  const std::string before = scratch_.write("before", profile_text(100));
+  const std::string now = scratch_.write("now", profile_text(150));
+  const Outcome text = run_program({"compare", before, "--with", now});
+  EXPECT_NE(text.out.find("infer: 100.0 MB → 150.0 MB of device memory"), std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("peak device memory: 104.9 MB before, 157.3 MB now (+50.0 %)"),
+            std::string::npos)
+      << text.out;
+  const nlohmann::json json =
+      nlohmann::json::parse(run_program({"compare", before, "--with", now, "--json"}).out);
+  EXPECT_EQ(json["operations"][0]["memory_change_mb"], 50);
+  EXPECT_NEAR(json["summary"]["peak_memory_change_percent"], 50, 0.01);
+}
+
+TEST_F(Compare, AnEmptyRunSaysThatItIs) {
+  const std::string run = scratch_.write("run", run_text(1, 1));
+  const std::string empty = scratch_.write("empty.json", R"({"traceEvents": []})");
+  const Outcome now = run_program({"compare", run, "--with", empty, "--gate"});
+  EXPECT_EQ(now.status, 3);
+  EXPECT_NE(now.out.find("no operations in the runs now"), std::string::npos) << now.out;
+  const Outcome before = run_program({"compare", empty, "--with", run});
+  EXPECT_EQ(before.status, 0);
+  EXPECT_NE(before.out.find("no operations in the runs before"), std::string::npos) << before.out;
+  const Outcome both = run_program({"compare", empty, "--with", empty});
+  EXPECT_NE(both.out.find("no operations on either side"), std::string::npos) << both.out;
 }
 
 TEST_F(Compare, AnotherProgramIsNotComparable) {

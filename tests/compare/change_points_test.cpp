@@ -35,6 +35,8 @@ TEST(ChangePoints, AreFoundWhereTheLevelMoved) {
   EXPECT_EQ(indices(points), (std::vector<std::size_t>{20, 35}));
   EXPECT_NEAR(points[0].change_pct, 10, 1.5);
   EXPECT_NEAR(points[1].change_pct, -18, 1.5);
+  EXPECT_NEAR(points[1].log_before, std::log(110), 0.01);
+  EXPECT_NEAR(points[1].log_after, std::log(90), 0.01);
 }
 
 TEST(ChangePoints, AreNoneInNoiseNorBelowTheThreshold) {

@@ -1,3 +1,4 @@
+#include <fathom/compare.h>
 #include <fathom/fathom.h>
 
 #include <cstdio>
@@ -8,7 +9,9 @@ int main() {
   }
   fathom::profiler().export_json("profile.json");
   const auto summary = fathom::profiler().summary();
-  const bool counted = summary.at("consumer").call_count == 1000;
+  const auto comparison = fathom::compare_profiling_runs("profile.json", "profile.json");
+  const bool counted =
+      summary.at("consumer").call_count == 1000 && comparison.operations().size() == 1;
   std::puts(counted ? "an installed Fathom works" : "an installed Fathom does not count");
   return counted ? 0 : 1;
 }

@@ -6,6 +6,7 @@ import { useKeys } from "./keys";
 import { fileSource, useDrop } from "./open_file";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
+import type { Tab } from "./tab";
 import { kTabs, tabOf } from "./tabs";
 import { toggleScheme, useScheme } from "./theme";
 
@@ -47,7 +48,9 @@ export function App(props: { report: InlineSource | null }) {
   const dropping = useDrop(open);
   useKeys(() => help.current?.showModal());
 
-  const tab = tabOf(hash);
+  const tabs = kTabs.filter(({ id }) => summary?.tabs?.includes(id) ?? true);
+  const named = tabOf(hash);
+  const tab = tabs.includes(named) ? named : tabs[0]!;
   const View = tab.view;
   const wide = tab.id === "timeline" || tab.id === "flame";
   return (
@@ -63,7 +66,7 @@ export function App(props: { report: InlineSource | null }) {
           {problem} <button class="tool" onClick={() => setProblem(null)}>Close</button>
         </div>
       )}
-      {source && <Tabs chosen={tab.id} />}
+      {source && <Tabs tabs={tabs} chosen={tab.id} />}
       <main>
         {!source && <Welcome open={open} demo={() => setSource(demoSource())} />}
         {source && (
@@ -124,10 +127,10 @@ export function FileButton(props: { label: string; open: (file: File) => void })
   );
 }
 
-function Tabs(props: { chosen: string }) {
+function Tabs(props: { tabs: readonly Tab[]; chosen: string }) {
   return (
     <nav role="tablist" aria-label="Views">
-      {kTabs.map((tab) => (
+      {props.tabs.map((tab) => (
         <a key={tab.id} href={`#${tab.id}`} role="tab" aria-selected={tab.id === props.chosen} aria-controls="view">
           {tab.title}
         </a>

@@ -5,7 +5,7 @@ export function Help(props: { dialog: RefObject<HTMLDialogElement | null> }) {
     <dialog ref={props.dialog} aria-labelledby="help-title">
       <h2 id="help-title">Keys</h2>
       <dl>
-        <dt><kbd>1</kbd> – <kbd>6</kbd></dt><dd>the tabs, from Overview to Ranks</dd>
+        <dt><kbd>1</kbd> – <kbd>7</kbd></dt><dd>the tabs, from Overview to Compare</dd>
         <dt><kbd>/</kbd></dt><dd>search; <kbd>Esc</kbd> leaves the field</dd>
         <dt><kbd>W</kbd> <kbd>S</kbd></dt><dd>timeline and flame: zoom in and out</dd>
         <dt><kbd>A</kbd> <kbd>D</kbd></dt><dd>timeline and flame: move left and right</dd>

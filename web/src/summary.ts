@@ -19,6 +19,7 @@ export interface Summary {
   ranks: Rank[];
   skew: Skew | null;
   warnings: string[];
+  tabs?: string[]; // those that have something to show; all where it does not say
 }
 
 export interface Run {

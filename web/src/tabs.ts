@@ -1,3 +1,4 @@
+import { CompareTab } from "./compare/tab";
 import { FlameTab } from "./flame/tab";
 import { KernelsTab } from "./kernels/tab";
 import { MemoryTab } from "./memory/tab";
@@ -6,7 +7,7 @@ import { RanksTab } from "./ranks/tab";
 import type { Tab } from "./tab";
 import { TimelineTab } from "./timeline/tab";
 
-// The page's tabs, in the order of the bar and of the keys 1–6.
+// The page's tabs, in the order of the bar and of the keys 1–7.
 export const kTabs: readonly Tab[] = [
   { id: "overview", title: "Overview", view: OverviewTab },
   { id: "timeline", title: "Timeline", view: TimelineTab },
@@ -14,6 +15,7 @@ export const kTabs: readonly Tab[] = [
   { id: "kernels", title: "Kernels", view: KernelsTab },
   { id: "memory", title: "Memory", view: MemoryTab },
   { id: "ranks", title: "Ranks", view: RanksTab },
+  { id: "compare", title: "Compare", view: CompareTab },
 ];
 
 // The tab that an address names ("#kernels", or "#timeline?…" with a place in it), else the first.

@@ -41,6 +41,20 @@ export async function start() {
       return output;
     },
 
+    // The page of a comparison: one trace a run.
+    async comparison(name, before, now) {
+      const output = join(folder, `${name}.html`);
+      const write = async (trace, side, run) => {
+        const path = join(folder, `${name}_${side}${run}.json`);
+        await writeFile(path, JSON.stringify(trace));
+        return path;
+      };
+      const base = await Promise.all(before.map((trace, run) => write(trace, "before", run)));
+      const current = await Promise.all(now.map((trace, run) => write(trace, "now", run)));
+      await promisify(execFile)(program, ["compare", ...base, "--with", ...current, "-o", output]);
+      return output;
+    },
+
     emptyPage() {
       assert.ok(builtPage, "FATHOM_PAGE names the built page");
       return builtPage;

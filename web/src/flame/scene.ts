@@ -24,7 +24,7 @@ export class FlameScene implements Scene {
   matches: Uint8Array | null = null;
   private laid!: Laid;
   private hovered = -1;
-  private palette: Palette = currentPalette();
+  private palette: Palette;
   private readonly surface: Surface;
 
   constructor(
@@ -34,10 +34,12 @@ export class FlameScene implements Scene {
     private readonly canvas: HTMLCanvasElement,
     private readonly scroller: HTMLElement,
     private readonly watcher: Watcher,
+    colours: () => Palette = currentPalette,
   ) {
+    this.palette = colours();
     this.arrange(weight, order);
     this.surface = new Surface(canvas, (context, width, height) => this.paint(context, width, height), (what) => {
-      if (what === "scheme") this.palette = currentPalette();
+      if (what === "scheme") this.palette = colours();
       else this.view = { ...this.view, width: Math.max(1, canvas.clientWidth) };
     });
     scroller.addEventListener("scroll", () => this.redraw());

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fathom::cli {
+
+struct RecordedSides {
+  std::vector<std::string> base;  // files
+  std::vector<std::string> current;
+};
+
+// Runs both of two commands, with ":::" between them in `words`, in turn and so many times each, so
+// that what changes over time changes for both; records them and names the files.
+RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat);
+
+}  // namespace fathom::cli

@@ -1,0 +1,221 @@
+#include "report/comparison_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/format.h"
+#include "report/comparison_report.h"
+
+namespace fathom::report {
+namespace {
+
+using base::format_duration;
+using compare::ChangeType;
+using compare::Comparison;
+using compare::OperationChange;
+
+std::string with_sign(double value, const std::string& size) {
+  return (value < 0 ? "−" : "+") + size;
+}
+
+std::string percent_number(double pct) {
+  const double rounded = std::round(pct * 10) / 10;
+  return with_sign(rounded, fmt::format("{:.1f}", std::abs(rounded)));
+}
+
+std::string whole_text(const Comparison& comparison) {
+  if (!comparison.whole || !comparison.whole->base_ns || !comparison.whole->current_ns) return {};
+  const OperationChange& whole = *comparison.whole;
+  return fmt::format("{} took {} before and {} now ({}).",
+                     comparison.is_per_step ? "A step" : "The run", format_duration(*whole.base_ns),
+                     format_duration(*whole.current_ns), percent_text(*whole.verdict.change_pct));
+}
+
+// Names that a framework gives, in words.
+std::string meaning_of(const OperationChange& change) {
+  return change.name.starts_with("enumerate(DataLoader)") ? ", the data loading" : "";
+}
+
+// A step is what its operations are: it explains nothing.
+const OperationChange* largest_part(const Comparison& comparison) {
+  for (const OperationChange& change : comparison.operations) {
+    if (change.name != "ProfilerStep") return &change;
+  }
+  return nullptr;
+}
+
+std::string largest_text(const Comparison& comparison) {
+  const OperationChange* largest = largest_part(comparison);
+  if (largest == nullptr) return {};
+  if (largest->self_change_ns() == 0) return "No operation's time differs.";
+  return fmt::format("The largest difference is {}{}{}: {} of {}.",
+                     largest->is_by_structure ? "the GPU work of " : "",
+                     base::fit(largest->name, 60), meaning_of(*largest),
+                     duration_text(largest->self_change_ns()),
+                     comparison.is_per_step ? "each step" : "the run");
+}
+
+// Where the largest difference is a gain, what got slower must be said too.
+std::string slower_text(const Comparison& comparison) {
+  const std::size_t count = comparison.count(ChangeType::regression);
+  if (count == 0) return {};
+  const OperationChange* first = comparison.regressions(1).front();
+  if (first == largest_part(comparison)) return {};
+  return fmt::format(" {} got slower{} {} ({}).",
+                     base::format_plural(count, "operation", "operations"),
+                     count == 1 ? ":" : ", most of all", base::fit(first->name, 60),
+                     percent_text(*first->verdict.change_pct));
+}
+
+std::string tail_text(const OperationChange& change) {
+  if (change.is_mix_changed()) {
+    return fmt::format("{:.0f} % of the calls on the slower of two levels before, {:.0f} % now",
+                       *change.base_slow_share * 100, *change.current_slow_share * 100);
+  }
+  if (!change.verdict.is_tail_changed) return {};
+  std::string text = fmt::format("the mean changed by {}, tail and all",
+                                 percent_text(*change.verdict.mean_change_pct));
+  if (change.base_p95_ns && change.current_p95_ns) {
+    text += fmt::format("; p95 {} → {}", format_duration(*change.base_p95_ns),
+                        format_duration(*change.current_p95_ns));
+  }
+  return text;
+}
+
+std::string memory_text(const OperationChange& change, double threshold_pct) {
+  if (!change.base_memory_mb || !change.current_memory_mb) return {};
+  const double difference = *change.current_memory_mb - *change.base_memory_mb;
+  if (std::abs(difference) < std::max(1.0, *change.base_memory_mb * threshold_pct / 100)) return {};
+  return fmt::format("{:.1f} MB → {:.1f} MB of device memory", *change.base_memory_mb,
+                     *change.current_memory_mb);
+}
+
+}  // namespace
+
+std::string side_label(const std::vector<std::string>& files) {
+  const std::string first = std::filesystem::path(files.front()).filename().string();
+  return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
+}
+
+std::string percent_text(double pct) {
+  return percent_number(pct) + " %";
+}
+
+std::string duration_text(double ns) {
+  return with_sign(ns, format_duration(std::abs(ns)));
+}
+
+std::string interval_text(const compare::Verdict& verdict) {
+  if (!verdict.low_pct || !verdict.high_pct) return {};
+  return percent_number(*verdict.low_pct) + " … " + percent_number(*verdict.high_pct);
+}
+
+std::string calls_text(const OperationChange& change) {
+  const auto count = [](double calls) {
+    return calls >= 100 || calls == std::floor(calls)
+               ? base::format_count(static_cast<std::uint64_t>(std::llround(calls)))
+               : fmt::format("{:.1f}", calls);
+  };
+  const std::string before = count(change.base_calls);
+  const std::string now = count(change.current_calls);
+  return before == now ? before : before + " → " + now;
+}
+
+std::string verdict_word(const compare::Verdict& verdict) {
+  if (verdict.is_suspect) return "suspect";
+  switch (verdict.type) {
+    case ChangeType::improvement:
+      return "faster";
+    case ChangeType::regression:
+      return "SLOWER";
+    case ChangeType::no_change:
+      return "same";
+    case ChangeType::added:
+      return "new";
+    case ChangeType::removed:
+      return "gone";
+    case ChangeType::inconclusive:
+      return "cannot tell";
+    case ChangeType::unstable:
+      return "unstable";
+  }
+  return "";
+}
+
+std::string story(const Comparison& comparison) {
+  if (comparison.is_base_empty && comparison.is_current_empty) {
+    return "There are no operations on either side, so there is nothing to compare.";
+  }
+  if (comparison.is_base_empty || comparison.is_current_empty) {
+    return fmt::format("There are no operations in the {}, so there is nothing to compare.",
+                       comparison.is_base_empty ? "runs before" : "runs now");
+  }
+  if (comparison.outcome == compare::Outcome::not_comparable) {
+    return fmt::format(
+        "These are not runs of one program: only {:.0f} % of the time is in operations that both "
+        "have.",
+        comparison.matched_pct);
+  }
+  const std::string whole = whole_text(comparison);
+  const std::string part =
+      comparison.common_shift_pct
+          ? fmt::format("Nearly every operation changed by {}: clocks, not code.",
+                        percent_text(*comparison.common_shift_pct))
+          : largest_text(comparison) + slower_text(comparison);
+  return whole + (whole.empty() || part.empty() ? "" : " ") + part;
+}
+
+std::string counts(const Comparison& comparison) {
+  std::string text;
+  const auto add = [&](std::size_t count, const char* word) {
+    if (count == 0) return;
+    text += (text.empty() ? "" : " · ") + fmt::format("{} {}", base::format_count(count), word);
+  };
+  const std::size_t suspects = comparison.suspects();
+  add(comparison.count(ChangeType::regression), "slower");
+  add(comparison.count(ChangeType::improvement), "faster");
+  add(suspects, "suspect");
+  add(comparison.count(ChangeType::no_change), "the same");
+  add(comparison.count(ChangeType::added), "new");
+  add(comparison.count(ChangeType::removed), "gone");
+  add(comparison.count(ChangeType::unstable), "unstable");
+  add(comparison.count(ChangeType::inconclusive) - suspects, "that cannot be told");
+  return text;
+}
+
+std::string advice(const Comparison& comparison) {
+  if (comparison.operations.empty()) return {};
+  if (comparison.base_runs == 1 || comparison.current_runs == 1) {
+    return "One run a side makes a change suspect at most; several prove it: fathom compare "
+           "--repeat 5 -- BEFORE ::: NOW";
+  }
+  std::uint32_t needed = 0;
+  for (const OperationChange& change : comparison.operations) {
+    needed = std::max(needed, change.verdict.runs_needed.value_or(0));
+  }
+  if (needed == 0) return {};
+  return fmt::format("About {} runs a side would settle what cannot be told now.", needed);
+}
+
+std::string beside_the_centre(const OperationChange& change, double threshold_pct) {
+  std::string text;
+  for (const std::string& words : {tail_text(change), memory_text(change, threshold_pct)}) {
+    if (words.empty()) continue;
+    text += (text.empty() ? "" : "; ") + words;
+  }
+  return text;
+}
+
+std::optional<double> peak_change_pct(const Comparison& comparison) {
+  if (!comparison.base_peak_bytes || !comparison.current_peak_bytes) return std::nullopt;
+  if (*comparison.base_peak_bytes <= 0) return std::nullopt;
+  return (static_cast<double>(*comparison.current_peak_bytes) /
+              static_cast<double>(*comparison.base_peak_bytes) -
+          1) *
+         100;
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,115 @@
+// Comparisons of real runs, where they are at hand.
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_program.h"
+#include "trace/corpus.h"
+
+namespace fathom::cli {
+namespace {
+
+// The path that ends so; empty without a corpus.
+std::string corpus(const std::string& folder, const std::string& ending) {
+  for (const std::string& file : trace::corpus_files(folder)) {
+    if (file.ends_with(ending)) return file;
+  }
+  return {};
+}
+
+nlohmann::json compare(const std::string& before, const std::string& now) {
+  const Outcome outcome = run_program({"compare", before, "--with", now, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  return nlohmann::json::parse(outcome.out);
+}
+
+TEST(CompareCorpus, WorkersOfADataLoaderChangeTheDataLoading) {
+  const std::string before = corpus("kineto", "v100_resnet50_workers0.json.gz");
+  const std::string now = corpus("kineto", "v100_resnet50_workers4.json.gz");
+  if (before.empty()) GTEST_SKIP() << "no corpus";
+  const nlohmann::json json = compare(before, now);
+  const std::string text = json["summary"]["text"];
+  EXPECT_NE(text.find("enumerate(DataLoader), the data loading"), std::string::npos) << text;
+  EXPECT_EQ(json["summary"]["improvements"][0], "enumerate(DataLoader)");
+  EXPECT_GT(json["summary"]["matched_percent"], 90);
+}
+
+TEST(CompareCorpus, OneModelOnTwoVendorsAlignsByStructure) {
+  const std::string before = corpus("kineto", "h100_bert_small.json.gz");
+  const std::string now = corpus("kineto", "mi300_bert_small.json.gz");
+  if (before.empty()) GTEST_SKIP() << "no corpus";
+  const nlohmann::json json = compare(before, now);
+  EXPECT_GE(json["summary"]["matched_percent"], 80);
+  bool is_by_launcher = false;
+  for (const auto& row : json["operations"]) is_by_launcher |= row["matched_by"] == "launcher";
+  EXPECT_TRUE(is_by_launcher);
+}
+
+struct KernelFigures {
+  double calls = 0;
+  double ms = 0;
+};
+
+// All kernels of an Nsight Systems export, by name, asked of the database itself.
+std::map<std::string, KernelFigures> kernels_of(const std::string& path) {
+  constexpr const char* kQuery =
+      "SELECT s.value, COUNT(*), SUM(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+      "JOIN StringIds s ON s.id = k.demangledName GROUP BY s.value";
+  std::map<std::string, KernelFigures> kernels;
+  sqlite3* database = nullptr;
+  sqlite3_stmt* rows = nullptr;
+  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  EXPECT_EQ(sqlite3_prepare_v2(database, kQuery, -1, &rows, nullptr), SQLITE_OK);
+  while (sqlite3_step(rows) == SQLITE_ROW) {
+    const char* name = reinterpret_cast<const char*>(sqlite3_column_text(rows, 0));
+    kernels[name] = {sqlite3_column_double(rows, 1), sqlite3_column_double(rows, 2) / 1e6};
+  }
+  sqlite3_finalize(rows);
+  sqlite3_close(database);
+  return kernels;
+}
+
+// The names of the five kernels whose time differs most.
+std::vector<std::string> top_differences(const std::map<std::string, double>& by_name) {
+  std::vector<std::pair<double, std::string>> sorted;
+  for (const auto& [name, ms] : by_name) sorted.emplace_back(-std::abs(ms), name);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, sorted.size()); ++i) {
+    names.push_back(sorted[i].second);
+  }
+  return names;
+}
+
+TEST(CompareCorpus, DifferencesOfNsysExportsAreThoseOfTheirDatabases) {
+  const std::string before = corpus("nsys", "before.sqlite");
+  const std::string now = corpus("nsys", "after.sqlite");
+  if (before.empty()) GTEST_SKIP() << "no corpus";
+  std::map<std::string, KernelFigures> base = kernels_of(before);
+  std::map<std::string, KernelFigures> current = kernels_of(now);
+  std::map<std::string, double> expected;
+  for (const auto& [name, figures] : base) expected[name] -= figures.ms;
+  for (const auto& [name, figures] : current) expected[name] += figures.ms;
+
+  std::map<std::string, double> ours;
+  const nlohmann::json json = compare(before, now);
+  std::size_t compared = 0;
+  for (const auto& row : json["operations"]) {
+    if (row["kind"] != "kernel" || row["matched_by"] != "name") continue;
+    const std::string name = row["operation"];
+    EXPECT_NEAR(row["baseline_total_ms"], base[name].ms, 1e-6) << name;
+    EXPECT_NEAR(row["current_total_ms"], current[name].ms, 1e-6) << name;
+    EXPECT_EQ(row["baseline_calls"], base[name].calls) << name;
+    EXPECT_EQ(row["current_calls"], current[name].calls) << name;
+    ours[name] = row["current_total_ms"].get<double>() - row["baseline_total_ms"].get<double>();
+    ++compared;
+  }
+  EXPECT_GT(compared, 10U);
+  EXPECT_EQ(top_differences(ours), top_differences(expected));
+}
+
+}  // namespace
+}  // namespace fathom::cli
