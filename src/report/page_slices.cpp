@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "analyze/split.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 #include "report/page_sections.h"
 
@@ -9,8 +10,6 @@ namespace fathom::report {
 namespace {
 
 using base::Interval;
-using trace::SpanId;
-using trace::SpanKind;
 
 // What the chart of the four parts is cut into.
 struct Slices {
@@ -19,21 +18,15 @@ struct Slices {
   std::vector<std::string> labels;
 };
 
-constexpr std::string_view kStep = "ProfilerStep#";
 constexpr std::size_t kMostSteps = 60;
 constexpr std::int64_t kSlices = 48;
 
-// The steps of the first thread that has any.
 Slices steps_of(const trace::Trace& trace) {
   Slices slices{"GPU, transfer, overhead and CPU, step by step", {}, {}};
-  trace::TrackId track = 0;
-  for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    const std::string_view name = trace.name(id);
-    if (trace.spans.kind[id] != SpanKind::annotation || !name.starts_with(kStep)) continue;
-    if (!slices.windows.empty() && trace.spans.track[id] != track) break;
-    track = trace.spans.track[id];
+  for (const trace::SpanId id : analyze::step_spans(trace)) {
+    const std::string_view number = trace.name(id).substr(analyze::kStepName.size());
     slices.windows.push_back({trace.spans.start_ns[id], trace.spans.end_ns(id)});
-    slices.labels.push_back("step " + std::string(name.substr(kStep.size())));
+    slices.labels.push_back("step " + std::string(number));
   }
   return slices;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "analyze/split.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 #include "report/hta_story.h"
 #include "report/memory_report.h"
@@ -82,7 +83,7 @@ void add_steps(std::vector<std::string>& parts, const HtaReport& hta, const RunR
   parts.push_back(format_plural(hta.ranks.front().steps, "step", "steps"));
   for (const analyze::Operation& operation : report.operations) {
     const bool is_step =
-        operation.kind == trace::SpanKind::annotation && operation.name == "ProfilerStep#";
+        operation.kind == trace::SpanKind::annotation && operation.name == analyze::kStepName;
     if (!is_step) continue;
     parts.push_back(base::format_duration(operation.durations.mean_ns()) + " a step");
     return;
