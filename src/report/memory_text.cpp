@@ -54,10 +54,15 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
   return line + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) + "\n";
 }
 
-std::int64_t peak_rss(const Memory& memory) {
-  std::int64_t most = 0;
-  for (const analyze::HostSample& sample : memory.rss) most = std::max(most, sample.bytes);
-  return most;
+// Between two samples a program can have had more: then the kernel knows, for one process at least.
+std::string host_sentence(const Memory& memory) {
+  if (!peak_rss(memory)) {
+    return fmt::format("the program was over after one sample of the host's, {} at its start",
+                       bytes_text(memory.rss.front().bytes));
+  }
+  const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
+  return fmt::format("the host's peaked at {}{}", bytes_text(*peak_rss(memory)),
+                     is_counted ? ", as the kernel counted" : "");
 }
 
 std::string leak_sentence(const DeviceMemory& device) {
@@ -69,12 +74,14 @@ std::string leak_sentence(const DeviceMemory& device) {
 }
 
 // The sentence that tells the story.
-std::string story(const Memory& memory) {
+std::string story(const Memory& memory, const trace::Trace& trace) {
   const DeviceMemory* const device = main_device(memory);
-  if (device == nullptr && memory.rss.empty()) return "  Nothing in this file tells of memory.\n";
+  if (device == nullptr && memory.rss.empty() && !memory.kernel_peak_rss) {
+    return trace.run.begin_ns ? "  The program was over before its memory could be sampled.\n"
+                              : "  Nothing in this file tells of memory.\n";
+  }
   if (device == nullptr) {
-    return fmt::format("  No device memory was allocated; the host's peaked at {}.\n",
-                       bytes_text(peak_rss(memory)));
+    return fmt::format("  No device memory was allocated; {}.\n", host_sentence(memory));
   }
   const std::int64_t peak = device->peak_bytes();
   std::string text = fmt::format("  {} memory peaked at {}, {} into the recording",
@@ -193,7 +200,7 @@ std::string facts(const DeviceMemory& device) {
 std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width) {
   const Memory& memory = report.memory;
-  std::string text = "\n" + headline(report, trace) + "\n" + story(memory);
+  std::string text = "\n" + headline(report, trace) + "\n" + story(memory, trace);
   for (const DeviceMemory& device : memory.devices) {
     text += device_chart(device, memory, width);
     text += use_table("alive at the peak", device.at_peak, device.unknown_at_peak, top, width);

@@ -115,5 +115,20 @@ TEST(SessionText, OfSeveralRunsHasTheMedian) {
 )");
 }
 
+TEST(SessionJson, NestsItsFlameGraph) {
+  ProfileSession session;
+  EXPECT_NE(to_json(session).find(R"("flame_graph_data":null)"), std::string::npos);
+  session.flame_graph_data = {
+      {"all", 0, 0, 9, 1}, {"a", 0, 2, 6, 1}, {"b", 1, 1, 5, 0}, {"c", 0, 1, 3, 0}};
+  const auto frame = [](const char* head, const std::string& children) {
+    return "{" + std::string(head) + R"(,"children":[)" + children + "]}";
+  };
+  const std::string b = frame(R"("name":"b","calls":1,"value":5,"gpu_time_ms":0)", "");
+  const std::string a = frame(R"("name":"a","calls":2,"value":6,"gpu_time_ms":1)", b);
+  const std::string c = frame(R"("name":"c","calls":1,"value":3,"gpu_time_ms":0)", "");
+  const std::string all = frame(R"("name":"all","calls":0,"value":9,"gpu_time_ms":1)", a + "," + c);
+  EXPECT_NE(to_json(session).find(all), std::string::npos) << to_json(session);
+}
+
 }  // namespace
 }  // namespace fathom::report
