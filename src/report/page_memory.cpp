@@ -150,7 +150,7 @@ void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Me
   }
   json.end_array().key("host");
   if (memory.rss.empty()) {
-    json.null().end_object();
+    json.null().key("host_peak_bytes").null().end_object();
     return;
   }
   Series rss{"resident on the host", {}};
@@ -158,7 +158,7 @@ void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Me
     rss.points.push_back({sample.time_ns, sample.bytes});
   }
   write_series(json, std::move(rss), memory);
-  json.end_object();
+  json.key("host_peak_bytes").value(peak_rss(memory)).end_object();
 }
 
 }  // namespace fathom::report

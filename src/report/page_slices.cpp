@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ Slices slices_of(const RunReport& report, const trace::Trace& trace) {
   };
   for (std::int64_t slice = 0; slice < kSlices; ++slice) {
     slices.windows.push_back({begin + at(slice), begin + at(slice + 1)});
-    slices.labels.push_back(base::format_duration(static_cast<double>(at(slice))));
+    slices.labels.push_back(slice == 0 ? "0" : base::format_duration(static_cast<double>(at(slice))));
   }
   return slices;
 }
@@ -60,6 +61,13 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
     return;
   }
   const std::vector<analyze::Split> parts = analyze::split(trace, slices.windows);
+  const auto is_cpu_alone = [](const analyze::Split& part) {
+    return part.gpu_ns == 0 && part.transfer_ns == 0 && part.overhead_ns == 0;
+  };
+  if (std::all_of(parts.begin(), parts.end(), is_cpu_alone)) {  // one colour says nothing
+    json.null();
+    return;
+  }
   json.begin_object().key("title").value(slices.title).key("labels").begin_array();
   for (const std::string& label : slices.labels) json.value(label);
   json.end_array();

@@ -129,12 +129,25 @@ void tell_host_story(PageStory& story, const RunReport& report, const trace::Tra
   story.ring = {{"CPU", "cpu", parts.cpu_ns}, {"GPU runtime", "overhead", parts.overhead_ns}};
 }
 
+// A snapshot of an allocator, or a program of which nothing but its memory is known.
+bool is_about_memory(const trace::Trace& trace, const HtaReport& hta,
+                     const analyze::Memory& memory) {
+  const analyze::DeviceMemory* const device = main_device(memory);
+  const bool is_of_gpu = device != nullptr && device->device == trace::MemoryDevice::gpu;
+  if (trace.spans.size() > 0) return is_of_gpu && !hta.summary.temporal;
+  return trace.operations.empty() && (device != nullptr || !memory.rss.empty());
+}
+
 }  // namespace
 
 PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
                      const analyze::Memory& memory) {
   PageStory story;
-  if (trace.spans.size() == 0) {
+  if (is_about_memory(trace, hta, memory)) {
+    const MemoryStory told = memory_story(memory, trace);
+    story.headline = told.headline;
+    story.detail = told.detail;
+  } else if (trace.spans.size() == 0) {
     story.headline =
         trace.operations.empty()
             ? "No spans in this file."

@@ -117,7 +117,8 @@ function Drawn({ tree }: { tree: Tree }) {
         </div>
         {hovered && <Tooltip tip={tipOf(tree, hovered, weight)} />}
       </div>
-      <p class="drawing-help quiet">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. GPU work stands under the call that launched it.</p>
+      <p class="drawing-help quiet for-fingers">Tap zooms to a call, pinch zooms, drag moves.</p>
+      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. GPU work stands under the call that launched it.</p>
     </section>
   );
 }
