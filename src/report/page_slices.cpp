@@ -46,7 +46,8 @@ Slices slices_of(const RunReport& report, const trace::Trace& trace) {
   };
   for (std::int64_t slice = 0; slice < kSlices; ++slice) {
     slices.windows.push_back({begin + at(slice), begin + at(slice + 1)});
-    slices.labels.push_back(slice == 0 ? "0" : base::format_duration(static_cast<double>(at(slice))));
+    slices.labels.push_back(slice == 0 ? "0"
+                                       : base::format_duration(static_cast<double>(at(slice))));
   }
   return slices;
 }

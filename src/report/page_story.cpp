@@ -158,7 +158,11 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
   } else {
     tell_host_story(story, report, trace);
   }
-  if (const analyze::DeviceMemory* device = main_device(memory)) {
+  const analyze::DeviceMemory* const device = main_device(memory);
+  if (device == nullptr) return story;
+  if (story.cards.empty()) {
+    story.cards = memory_cards(*device, memory, trace);
+  } else {
     story.cards.push_back(peak_memory_card(*device, trace));
   }
   return story;

@@ -32,7 +32,7 @@ export function drawNames({ context, palette, left, ruler, height, scrolled }: A
   context.font = '12px Inter, system-ui, -apple-system, "Segoe UI", sans-serif';
   context.textBaseline = "middle";
   context.textAlign = "left";
-  const letters = Math.floor((left - 26) / 6.4);
+  const letters = Math.floor((left - 26) / 6.8);
   for (const band of layout.bands) {
     const y = ruler + band.top - scrolled;
     if (y > height || y + band.height < ruler) continue;
