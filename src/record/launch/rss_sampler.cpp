@@ -98,8 +98,8 @@ void RssSampler::take_sample() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   const std::int64_t bytes = tree_.resident_bytes();
-  const bool changed = samples_.empty() || samples_.back().bytes != bytes;
-  if (bytes > 0 && changed) {
+  const bool is_news = samples_.size() < 2 || samples_.back().bytes != bytes;
+  if (bytes > 0 && is_news) {
     samples_.push_back({std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec, bytes});
   }
 }

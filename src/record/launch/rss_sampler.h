@@ -38,8 +38,8 @@ class ProcessTree {
 };
 
 // Samples the resident memory of a process and its descendants: at once, for a program may be over
-// before a thread has begun, then on a thread of its own until stop(). A sample that equals the one
-// before is left out.
+// before a thread has begun, then on a thread of its own until stop(). From the third on, a sample
+// that equals the one before is left out; the second says that the program was there that long.
 class RssSampler {
  public:
   RssSampler(pid_t process, std::chrono::microseconds interval);

@@ -88,6 +88,12 @@ TEST(Launch, TheKernelCountsWhatLiesBetweenSamples) {
   for (const RssSample& sample : launched.rss) EXPECT_LT(sample.bytes, 300 << 20);
 }
 
+TEST(Launch, AProgramThatStaysAsItIsHasTwoSamples) {
+  const Launched launched = launch({"sleep", "0.3"}, {}, milliseconds(2));
+  EXPECT_GE(launched.rss.size(), 2U);
+  EXPECT_LT(launched.rss.size(), 20U);
+}
+
 // Whose count a child begins with.
 TEST(Launch, WhatTheLauncherItselfHadIsNotTheProgramsPeak) {
   EXPECT_FALSE(shell("exit 0").kernel_peak_rss);
