@@ -160,14 +160,13 @@ class Writer {
       end_ns = std::max(end_ns, trace_.spans.end_ns(id));
     }
     const std::int64_t column_ns = (end_ns - begin_ns_) / kInstantColumns + 1;
+    std::vector<std::size_t> places(trace_.tracks.size(), layout_.tracks.size());
+    for (std::size_t i = 0; i < layout_.tracks.size(); ++i) places[layout_.tracks[i].track] = i;
     std::set<std::pair<std::size_t, std::int64_t>> taken;
     for (const trace::Instant& instant : trace_.instants) {
-      const auto on =
-          std::find_if(layout_.tracks.begin(), layout_.tracks.end(),
-                       [&](const PageTrack& placed) { return placed.track == instant.track; });
+      const std::size_t track = places[instant.track];
       const std::int64_t at = instant.time_ns - begin_ns_;
-      if (on == layout_.tracks.end() || at < 0 || instant.time_ns > end_ns) continue;
-      const auto track = static_cast<std::size_t>(on - layout_.tracks.begin());
+      if (track == layout_.tracks.size() || at < 0 || instant.time_ns > end_ns) continue;
       if (!taken.emplace(track, at / column_ns).second) continue;
       json.begin_array().value(track).value(trace_.names.view(instant.name)).value(at).end_array();
     }

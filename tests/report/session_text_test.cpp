@@ -12,6 +12,17 @@ RunReport report_of(ProfileSession session) {
   return report;
 }
 
+// A second, and what it went into.
+ProfileSession second_of(double gpu_ms, double transfer_ms, double overhead_ms, double cpu_ms) {
+  ProfileSession session;
+  session.total_time_ms = 1000;
+  session.gpu_time_ms = gpu_ms;
+  session.transfer_time_ms = transfer_ms;
+  session.overhead_ms = overhead_ms;
+  session.cpu_time_ms = cpu_ms;
+  return session;
+}
+
 trace::Trace run_of(const char* command) {
   trace::Trace trace;
   trace.run.format = "Fathom run";
@@ -20,12 +31,7 @@ trace::Trace run_of(const char* command) {
 }
 
 TEST(SessionText, TellsTheStoryAndEveryPart) {
-  ProfileSession session;
-  session.total_time_ms = 1000;
-  session.gpu_time_ms = 250;
-  session.transfer_time_ms = 5;
-  session.overhead_ms = 145;
-  session.cpu_time_ms = 600;
+  ProfileSession session = second_of(250, 5, 145, 600);
   session.copies = 3;
   session.copied_mb = 12;
   session.kernels = {{"matmul", 10, 250, 25, 20, 30, "512x512", "16x16"}};
@@ -77,12 +83,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
 }
 
 TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
-  ProfileSession session;
-  session.total_time_ms = 1000;
-  session.gpu_time_ms = 10;
-  session.transfer_time_ms = 0;
-  session.overhead_ms = 800;
-  session.cpu_time_ms = 190;
+  ProfileSession session = second_of(10, 0, 800, 190);
   session.total_build_ms = 800;
   EXPECT_NE(session_text(report_of(session), run_of("./app"), 10, 100)
                 .find("Most of the run went into building GPU programs: 800.0 ms of 1.00 s."),
