@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,15 @@ struct MemoryLeak {
   std::uint64_t blocks = 0;
 };
 
+// A call path of the flame graph: all calls of one name below the same path.
+struct FlameFrame {
+  std::string name;
+  std::size_t parent = 0;  // its place in the list; the whole, [0], is its own parent
+  std::uint64_t calls = 0;
+  double cpu_time_ms = 0;  // wall time of the calls, with everything below them
+  double gpu_time_ms = 0;  // of the work launched there and below
+};
+
 // What a program's run, or a function called many times, did. What was not measured is absent.
 struct ProfileSession {
   std::string name;  // the command, or the function
@@ -73,6 +83,9 @@ struct ProfileSession {
   std::vector<IdleGap> idle_gaps;    // longest first, the longest few
   std::vector<std::string> recommendations;
   std::string trace_path;  // empty where none was recorded
+  // Parents before their children, heaviest first. Paths under a thousandth of the whole count as
+  // their parent's own; `fathom flame` has them all. Empty where no trace was recorded.
+  std::vector<FlameFrame> flame_graph_data;
 };
 
 struct KernelComparison {

@@ -1,17 +1,15 @@
 #include "analyze/critical_path.h"
 
 #include <algorithm>
-#include <set>
 
 #include "analyze/path_walk.h"
+#include "analyze/steps.h"
 
 namespace fathom::analyze {
 namespace {
 
 using trace::kNoSpan;
 using trace::SpanId;
-
-constexpr std::string_view kStep = "ProfilerStep#";
 
 BoundTimes bound_times(const std::vector<PathSegment>& segments, std::int64_t from_ns,
                        std::int64_t to_ns) {
@@ -57,31 +55,6 @@ std::vector<PathOperation> path_operations(const trace::Trace& trace,
 }
 
 }  // namespace
-
-std::vector<SpanId> step_spans(const trace::Trace& trace) {
-  std::vector<bool> is_step(trace.names.size());
-  bool any = false;
-  for (trace::NameId id = 0; id < is_step.size(); ++id) {
-    is_step[id] = trace.names.view(id).starts_with(kStep);
-    any = any || is_step[id];
-  }
-  std::vector<SpanId> found;
-  if (!any) return found;
-  std::set<trace::NameId> seen;
-  for (const trace::Track& track : trace.tracks) {
-    if (track.kind != trace::TrackKind::thread) continue;
-    for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
-      if (!is_step[trace.spans.name[id]]) continue;
-      const trace::SpanKind kind = trace.spans.kind[id];
-      if (kind == trace::SpanKind::unfinished || kind == trace::SpanKind::gpu_annotation) continue;
-      if (seen.insert(trace.spans.name[id]).second) found.push_back(id);
-    }
-  }
-  std::sort(found.begin(), found.end(), [&](SpanId a, SpanId b) {
-    return std::pair(trace.spans.start_ns[a], a) < std::pair(trace.spans.start_ns[b], b);
-  });
-  return found;
-}
 
 CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies) {
   CriticalPath path;

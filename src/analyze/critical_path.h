@@ -91,7 +91,4 @@ struct CriticalPath {
 CriticalPath critical_path(const trace::Trace& trace);
 CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies);
 
-// Spans that number the steps of a run, in order: "ProfilerStep#N" of the host, one a number.
-std::vector<trace::SpanId> step_spans(const trace::Trace& trace);
-
 }  // namespace fathom::analyze

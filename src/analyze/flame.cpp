@@ -7,6 +7,7 @@
 
 #include "analyze/gpu_work.h"
 #include "analyze/host_spans.h"
+#include "analyze/steps.h"
 #include "trace/track_label.h"
 
 namespace fathom::analyze {
@@ -17,7 +18,6 @@ using trace::kNoSpan;
 using trace::SpanId;
 using trace::SpanKind;
 
-constexpr std::string_view kStep = "ProfilerStep#";
 constexpr std::string_view kNoLaunch = "GPU work without a launch";
 constexpr std::string_view kSmallKernels = "small kernels";
 constexpr std::int64_t kSmallKernelNs = 10'000;
@@ -64,7 +64,7 @@ class Paths {
     StringId& known = renamed_[name];
     if (known == kUnset) {
       const std::string_view text = trace_.names.view(name);
-      known = tree_.names.intern(text.starts_with(kStep) ? kStep : text);
+      known = tree_.names.intern(text.starts_with(kStepName) ? kStepName : text);
     }
     return known;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 #include "trace/order.h"
@@ -123,26 +122,6 @@ void order_by_start(const GpuWork& work, GpuDevice& device) {
 }
 
 }  // namespace
-
-Steps steps(const trace::Trace& trace) {
-  Steps found;
-  std::set<trace::NameId> names;
-  for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    if (trace.spans.kind[id] != SpanKind::annotation) continue;
-    if (!trace.name(id).starts_with("ProfilerStep#")) continue;
-    const std::int64_t begin = trace.spans.start_ns[id];
-    found.last_begin_ns = names.empty() ? begin : std::max(found.last_begin_ns, begin);
-    names.insert(trace.spans.name[id]);
-  }
-  found.count = names.size();
-  return found;
-}
-
-std::optional<std::int64_t> whole_steps_end(const trace::Trace& trace) {
-  const Steps found = steps(trace);
-  if (found.count < 2) return std::nullopt;
-  return found.last_begin_ns;
-}
 
 GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched_before_ns) {
   const trace::Spans& spans = trace.spans;

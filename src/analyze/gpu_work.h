@@ -54,22 +54,10 @@ struct GpuWork {
   }
 };
 
-// PyTorch's numbered steps ("ProfilerStep#7"), as the host saw them.
-struct Steps {
-  std::uint64_t count = 0;  // distinct ones
-  std::int64_t last_begin_ns = 0;
-};
-
-Steps steps(const trace::Trace& trace);
-
 // All work, or that which was launched before a time. Work whose launch is unknown counts as
 // launched when it started. One launch may have much work (a replayed graph). Where several calls
 // share a correlation, the last that began before the work did is its launch.
 GpuWork gpu_work(const trace::Trace& trace,
                  std::optional<std::int64_t> launched_before_ns = std::nullopt);
-
-// The window of the holistic analysis: with two steps or more, the last is left out, for what it
-// launched is usually cut off.
-std::optional<std::int64_t> whole_steps_end(const trace::Trace& trace);
 
 }  // namespace fathom::analyze

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "analyze/steps.h"
+
 namespace fathom::analyze {
 namespace {
 
@@ -106,7 +108,7 @@ HostNames::HostNames(const trace::Trace& trace) : spans_(trace.spans) {
     const std::string_view name = trace.names.view(id);
     const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
     if (has("DataLoader")) says_[id] = Says::loads_data;
-    if (name.starts_with("ProfilerStep#") || has("run_backward")) says_[id] = Says::frame;
+    if (name.starts_with(kStepName) || has("run_backward")) says_[id] = Says::frame;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyze/steps.h"
 #include "trace/parallel.h"
 
 namespace fathom::analyze {
@@ -67,11 +68,11 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   run.source = source;
   run.rank = trace.run.rank ? trace.run.rank : rank_in_name(source);
   run.world_size = trace.run.world_size;
-  const Steps found_steps = steps(trace);
-  run.steps = found_steps.count;
-  run.leaves_out_last_step = !options.all_steps && found_steps.count >= 2;
+  const std::vector<trace::SpanId> steps = step_spans(trace);
+  run.steps = steps.size();
   const std::optional<std::int64_t> window_end =
-      run.leaves_out_last_step ? std::optional(found_steps.last_begin_ns) : std::nullopt;
+      options.all_steps ? std::nullopt : whole_steps_end(trace, steps);
+  run.leaves_out_last_step = window_end.has_value();
 
   std::vector<RankFindings> found;
   CriticalPath path;

@@ -15,7 +15,8 @@ namespace {
 using trace::MemoryDevice;
 using trace::MemoryEvent;
 
-constexpr std::string_view kHostCounter = "host memory";  // as the launcher records it
+constexpr std::string_view kHostCounter = "host memory";  // as the launcher records them
+constexpr std::string_view kHostPeak = "peak host memory";
 constexpr std::size_t kAlive = SIZE_MAX;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;  // more than any machine has: not true
 
@@ -239,6 +240,7 @@ void find_extent(const trace::Trace& trace, Memory& found) {
   }
   for (const MemoryEvent& event : trace.memory) take(event.time_ns, event.time_ns);
   for (const HostSample& sample : found.rss) take(sample.time_ns, sample.time_ns);
+  if (trace.run.begin_ns && trace.run.end_ns) take(*trace.run.begin_ns, *trace.run.end_ns);
   if (begin > end) return;
   found.begin_ns = begin;
   found.end_ns = end;
@@ -246,11 +248,14 @@ void find_extent(const trace::Trace& trace, Memory& found) {
 
 void find_rss(const trace::Trace& trace, Memory& found) {
   for (const trace::Counter& counter : trace.counters) {
-    if (trace.names.view(counter.name) != kHostCounter) continue;
+    const std::string_view name = trace.names.view(counter.name);
+    if (name == kHostPeak && !counter.value.empty()) {
+      found.kernel_peak_rss = static_cast<std::int64_t>(counter.value.back());
+    }
+    if (name != kHostCounter || !found.rss.empty()) continue;
     for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
       found.rss.push_back({counter.time_ns[i], static_cast<std::int64_t>(counter.value[i])});
     }
-    return;
   }
 }
 
@@ -260,6 +265,13 @@ int rank_of(MemoryDevice device) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> peak_rss(const Memory& memory) {
+  std::optional<std::int64_t> most = memory.kernel_peak_rss;
+  if (memory.rss.size() < 2) return most;
+  for (const HostSample& sample : memory.rss) most = std::max(most.value_or(0), sample.bytes);
+  return most;
+}
 
 Memory memory(const trace::Trace& trace) {
   Memory found;

@@ -76,13 +76,19 @@ struct HostSample {
 };
 
 struct Memory {
-  std::int64_t begin_ns = 0;  // of the recording: first and last of anything in it
+  std::int64_t begin_ns = 0;  // of the recording: of the program, and of anything in it
   std::int64_t end_ns = 0;
   std::vector<DeviceMemory> devices;  // GPUs first, by number
   std::vector<HostSample> rss;        // resident memory of the program on the host
+  // The most that any one process of it had, as the kernel counted it.
+  std::optional<std::int64_t> kernel_peak_rss;
 };
 
 Memory memory(const trace::Trace& trace);
+
+// The most that was resident on the host: by sample or by the kernel's count, whichever is more.
+// The first sample is of a program that has hardly begun: alone, it says nothing of the most.
+std::optional<std::int64_t> peak_rss(const Memory& memory);
 
 std::int64_t total_bytes(const std::vector<MemoryUse>& uses);
 std::uint64_t total_blocks(const std::vector<MemoryUse>& uses);

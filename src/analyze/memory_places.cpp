@@ -4,14 +4,14 @@
 #include <numeric>
 #include <tuple>
 
+#include "analyze/steps.h"
+
 namespace fathom::analyze {
 namespace {
 
 using trace::MemoryEvent;
 using trace::SpanId;
 using trace::SpanKind;
-
-constexpr std::string_view kStep = "ProfilerStep#";
 
 // The spans of one track that contain a moment, as the moment moves on; outermost first.
 class OpenSpans {
@@ -48,7 +48,7 @@ MemoryPlace place_of(const trace::Trace& trace, const MemoryEvent& event,
       std::find_if(around.rbegin(), around.rend(), [&](SpanId id) { return is_scope(kind(id)); });
   if (scope != around.rend()) {
     place.scope = trace.name(*scope);
-    if (place.scope.starts_with(kStep)) place.scope = kStep;
+    if (place.scope.starts_with(kStepName)) place.scope = kStepName;
   }
   if (event.site != 0) {
     place.call = trace.names.view(event.site);

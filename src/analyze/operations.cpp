@@ -4,18 +4,18 @@
 #include <array>
 #include <unordered_map>
 
+#include "analyze/steps.h"
+
 namespace fathom::analyze {
 namespace {
 
 using trace::SpanId;
 using trace::SpanKind;
 
-constexpr std::string_view kStep = "ProfilerStep#";
-
 // One name for what is one operation.
 std::string_view operation_name(std::string_view name, SpanKind kind) {
   const bool is_step = kind == SpanKind::annotation || kind == SpanKind::gpu_annotation;
-  return is_step && name.starts_with(kStep) ? kStep : name;
+  return is_step && name.starts_with(kStepName) ? kStepName : name;
 }
 
 // Spans by name and kind, with room for the answer to "which operation is this name of this kind".
@@ -34,9 +34,9 @@ class Grouping {
 
  private:
   std::size_t find_or_add(std::string_view name, SpanKind kind) {
-    if (name == kStep) {
+    if (name == kStepName) {
       for (std::size_t i = 0; i < found_.size(); ++i) {
-        if (found_[i].name == kStep && found_[i].kind == kind) return i;
+        if (found_[i].name == kStepName && found_[i].kind == kind) return i;
       }
     }
     found_.push_back({name, kind, {}, 0, false});

@@ -4,7 +4,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "analyze/critical_path.h"
+#include "analyze/steps.h"
 #include "trace/json_scan.h"
 
 namespace fathom::analyze {

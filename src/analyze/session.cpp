@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/activity.h"
+#include "analyze/flame.h"
 #include "analyze/idle_gaps.h"
 #include "analyze/memory.h"
 #include "analyze/session_bottlenecks.h"
@@ -23,6 +24,7 @@ using trace::SpanKind;
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kGaps = 5;
 constexpr std::size_t kBuilds = 5;
+constexpr std::int64_t kFlameParts = 1000;
 constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
 double ms(auto ns) {
@@ -145,10 +147,7 @@ void add_memory(ProfileSession& session, const trace::Trace& trace) {
   }
   std::stable_sort(session.leaks.begin(), session.leaks.end(),
                    [](const MemoryLeak& a, const MemoryLeak& b) { return a.mb > b.mb; });
-  for (const HostSample& sample : found.rss) {
-    session.peak_host_memory_mb =
-        std::max(session.peak_host_memory_mb.value_or(0), mb(sample.bytes));
-  }
+  if (const auto most = peak_rss(found)) session.peak_host_memory_mb = mb(*most);
 }
 
 // A program can hold millions of builds; the longest few tell.
@@ -243,6 +242,32 @@ void add_scopes(ProfileSession& session, const trace::Trace& trace,
   }
 }
 
+// The tree in the order of a walk, heavier children first.
+void add_flame(ProfileSession& session, const trace::Trace& trace, Interval life) {
+  FlameOptions options;
+  options.min_duration_ns = std::max(options.min_duration_ns, life.length() / kFlameParts);
+  const FlameTree tree = flame_tree(trace, options);
+  if (tree.nodes.size() < 2) return;
+  const auto children = children_by_weight(tree, FlameWeight::cpu);
+  struct Next {
+    FlameNodeId node;
+    std::size_t parent;
+  };
+  std::vector<Next> open = {{0, 0}};
+  while (!open.empty()) {
+    const Next next = open.back();
+    open.pop_back();
+    const FlameNode& node = tree.nodes[next.node];
+    const std::size_t place = session.flame_graph_data.size();
+    session.flame_graph_data.push_back({std::string(tree.name(next.node)), next.parent, node.calls,
+                                        ms(node.cpu_ns), ms(node.gpu_ns)});
+    const std::vector<FlameNodeId>& below = children[next.node];
+    for (auto child = below.rbegin(); child != below.rend(); ++child) {
+      open.push_back({*child, place});
+    }
+  }
+}
+
 }  // namespace
 
 ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
@@ -263,6 +288,7 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
     session.idle_gaps.push_back({ms(gap.time.begin - life.begin), ms(length), std::string(gap.host),
                                  static_cast<double>(gap.host_ns) / static_cast<double>(length)});
   }
+  add_flame(session, trace, life);
   return session;
 }
 

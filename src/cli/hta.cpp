@@ -3,17 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <utility>
 
 #include "base/error.h"
-#include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/put.h"
 #include "report/hta_report.h"
 #include "report/page.h"
 #include "report/page_summary.h"
@@ -89,13 +88,6 @@ void analyze_directory(const std::string& path, const Options& options,
   }
 }
 
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw base::Error(path, "cannot write");
-}
-
 // `--json trace.json.gz` names a trace, not what to overwrite: of the files that are there already,
 // only findings are written over.
 bool is_input(const std::string& path) {
@@ -124,17 +116,12 @@ void run(Options options) {
   }
   const report::HtaReport report = report::make_hta_report(std::move(ranks));
   if (options.json.empty()) {
-    fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
-  } else if (options.json == "-") {
-    fmt::print("{}", to_json(report, options.top));
+    put(to_text(report, options.top, base::terminal_width(stdout)), {});
   } else {
-    write_file(options.json, to_json(report, options.top));
+    put(to_json(report, options.top), options.json == "-" ? std::string() : options.json);
   }
   if (options.page.empty()) return;
-  const std::string html = report::page_html({{"summary", page_summary(report)}});
-  write_file(options.page, html);
-  fmt::print(stderr, "fathom: {}: {}\n", options.page,
-             base::format_bytes(static_cast<double>(html.size())));
+  put(report::page_html({{"summary", page_summary(report)}}), options.page);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "report/memory_report.h"
+#include "report/page.h"
+#include "report/page_summary.h"
+#include "report/run_report.h"
 
 namespace fathom::cli {
 namespace {
@@ -26,6 +29,7 @@ With a program, what Fathom says goes to standard error, and the exit status is 
 Examples:
   fathom memory run.pftrace
   fathom memory trace.json.gz --top 30
+  fathom memory snapshot.pickle -o memory.html        to look at
   fathom memory trace.json.gz --json -o memory.json
   fathom memory -- ./app --size 4096
   fathom memory -o app.pftrace --interval 5 -- python3 train.py)";
@@ -45,14 +49,20 @@ std::string shown(const Options& options, const std::string& path, std::FILE* st
                       : to_text(report, trace, options.top, base::terminal_width(stream));
 }
 
+void write_page(const std::string& file, const std::string& page) {
+  const trace::Trace trace = load(file);
+  const report::RunReport run = report::make_report(trace, file);
+  put(report::page_html({{"summary", page_summary(run, trace)}}, "memory"), page);
+}
+
 void show_file(const Options& options) {
   if (options.what.size() != 1) {
     throw base::Error(options.what[1], "one file at a time",
                       "To record a program, put -- before it: fathom memory -- COMMAND");
   }
-  Options wanted = options;
-  wanted.json = options.json || !options.output.empty();
-  put(shown(wanted, options.what.front(), stdout), options.output);
+  const std::string& file = options.what.front();
+  if (!options.json && !options.output.empty()) return write_page(file, options.output);
+  put(shown(options, file, stdout), options.output);
 }
 
 void record_and_show(const Options& options) {
@@ -68,7 +78,8 @@ void record_and_show(const Options& options) {
   say_how_it_ended(ended);
   fmt::print(stderr, "{}", shown(options, output, stderr));
   if (!options.json) {
-    fmt::print(stderr, "  {:<44} this again; --top, --json\n\n", "fathom memory " + output);
+    fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
+               "fathom memory " + output);
   }
   std::fflush(stderr);
   record::end_like(ended);
@@ -85,8 +96,8 @@ void add_memory(CLI::App& app) {
                    "A run or trace; or, after --, a program to record and its arguments")
       ->required();
   command->add_option("-o,--output", options->output,
-                      "Write JSON to this file; with a program, the run file (run.pftrace, or the "
-                      "next free run-N.pftrace)");
+                      "Write a page to look at, with --json that; with a program, the run file "
+                      "(run.pftrace, or the next free run-N.pftrace)");
   command
       ->add_option("--interval", options->interval_ms,
                    "With a program: milliseconds between samples of the host's memory")

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "base/error.h"
@@ -10,6 +9,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/put.h"
 #include "cli/record_run.h"
 #include "record/cuda/driver_check.h"
 #include "record/launch/injection.h"
@@ -73,11 +73,9 @@ void write_json(const Options& options, const ProfileSession& session) {
   const std::string json = report::to_json(session);
   if (options.json.empty()) {
     fmt::print(stderr, "{}", json);
-    return;
+  } else {
+    put(json, options.json);
   }
-  std::ofstream file(options.json, std::ios::binary);
-  file << json;
-  if (!file.flush()) throw base::Error(options.json, "cannot be written");
 }
 
 void show(const Options& options, const std::string& output) {

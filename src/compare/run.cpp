@@ -7,6 +7,7 @@
 #include "analyze/gpu_work.h"
 #include "analyze/memory.h"
 #include "analyze/operations.h"
+#include "analyze/steps.h"
 
 namespace fathom::compare {
 namespace {
@@ -211,7 +212,7 @@ Run run_of(const trace::Trace& trace, std::string label) {
   Run run;
   run.label = std::move(label);
   run.operations = std::move(operations.found);
-  run.steps = analyze::steps(trace).count;
+  run.steps = analyze::step_spans(trace).size();
   run.wall_ns = wall_of(trace.spans);
   run.peak_memory_bytes = peak_memory_of(trace);
   return run;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "analyze/steps.h"
 #include "base/format.h"
 
 namespace fathom::report {
@@ -11,20 +12,8 @@ namespace {
 
 constexpr std::size_t kCommandColumns = 70;
 
-using analyze::Operation;
-using trace::SpanKind;
-
 std::string join(const std::vector<std::string>& parts, std::string_view between) {
   return fmt::format("{}", fmt::join(parts, between));
-}
-
-std::uint64_t step_count(const RunReport& report) {
-  for (const Operation& operation : report.operations) {
-    const bool is_step =
-        operation.kind == SpanKind::annotation && operation.name == "ProfilerStep#";
-    if (is_step) return operation.durations.count();
-  }
-  return 0;
 }
 
 }  // namespace
@@ -41,7 +30,7 @@ std::string headline(const RunReport& report, const trace::Trace& trace) {
                         ? fmt::format("rank {} of {}", *trace.run.rank, *trace.run.world_size)
                         : fmt::format("rank {}", *trace.run.rank));
   }
-  if (const std::uint64_t steps = step_count(report)) {
+  if (const std::uint64_t steps = analyze::step_spans(trace).size()) {
     parts.push_back(base::format_plural(steps, "step", "steps"));
   }
   parts.push_back(base::format_duration(report.session.total_time_ms * 1e6));

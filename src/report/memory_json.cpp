@@ -123,7 +123,7 @@ void write_device(base::JsonWriter& json, const DeviceMemory& device, const Memo
 
 void write_host(base::JsonWriter& json, const Memory& memory) {
   json.key("host");
-  if (memory.rss.empty()) {
+  if (memory.rss.empty() && !memory.kernel_peak_rss) {
     json.null();
     return;
   }
@@ -132,8 +132,11 @@ void write_host(base::JsonWriter& json, const Memory& memory) {
       std::max_element(memory.rss.begin(), memory.rss.end(),
                        [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
   const auto kept = thinned(memory.rss, memory, bytes);
-  json.begin_object().key("peak_rss_mb").value(mb(peak->bytes));
-  json.key("peak_time_ms").value(ms_since(memory, peak->time_ns));
+  const bool is_sampled = peak != memory.rss.end();
+  json.begin_object().key("peak_rss_mb");
+  json.value(is_sampled ? std::optional(mb(peak->bytes)) : std::nullopt).key("peak_time_ms");
+  json.value(is_sampled ? std::optional(ms_since(memory, peak->time_ns)) : std::nullopt);
+  json.key("kernel_peak_rss_mb").value(mb(memory.kernel_peak_rss));
   json.key("timeline_points").value(memory.rss.size());
   json.key("timeline_is_thinned").value(kept.size() < memory.rss.size());
   json.key("timeline").begin_array();

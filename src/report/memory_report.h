@@ -24,6 +24,14 @@ const analyze::DeviceMemory* main_device(const analyze::Memory& memory);
 // "GPU 0", "CPU".
 std::string device_label(const analyze::DeviceMemory& device);
 
+// The sentence that tells the story, and one on what was left; empty where nothing is known of it.
+struct MemoryStory {
+  std::string headline;
+  std::string detail;
+};
+
+MemoryStory memory_story(const analyze::Memory& memory, const trace::Trace& trace);
+
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width);

@@ -54,44 +54,42 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
   return line + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) + "\n";
 }
 
-std::int64_t peak_rss(const Memory& memory) {
-  std::int64_t most = 0;
-  for (const analyze::HostSample& sample : memory.rss) most = std::max(most, sample.bytes);
-  return most;
+// Between two samples a program can have had more: then the kernel knows, for one process at least.
+std::string host_sentence(const Memory& memory) {
+  if (!peak_rss(memory)) {
+    return fmt::format("the program was over after one sample of the host's, {} at its start",
+                       bytes_text(memory.rss.front().bytes));
+  }
+  const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
+  return fmt::format("the host's peaked at {}{}", bytes_text(*peak_rss(memory)),
+                     is_counted ? ", as the kernel counted" : "");
 }
 
 std::string leak_sentence(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
-  if (device.leaks.empty()) return "  All that was allocated was freed.\n";
-  return fmt::format("  {} in {} was still allocated at the end of the recording.\n",
+  if (device.leaks.empty()) return "All that was allocated was freed.";
+  return fmt::format("{} in {} was still allocated at the end of the recording.",
                      bytes_text(total_bytes(device.leaks)),
                      base::format_plural(total_blocks(device.leaks), "block", "blocks"));
 }
 
-// The sentence that tells the story.
-std::string story(const Memory& memory) {
-  const DeviceMemory* const device = main_device(memory);
-  if (device == nullptr && memory.rss.empty()) return "  Nothing in this file tells of memory.\n";
-  if (device == nullptr) {
-    return fmt::format("  No device memory was allocated; the host's peaked at {}.\n",
-                       bytes_text(peak_rss(memory)));
-  }
-  const std::int64_t peak = device->peak_bytes();
-  std::string text = fmt::format("  {} memory peaked at {}, {} into the recording",
-                                 device_label(*device), bytes_text(peak),
-                                 time_text(device->levels[device->peak].time_ns - memory.begin_ns));
-  if (device->unknown_at_peak * 2 > peak && !device->at_peak.empty()) {
+std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
+  const std::int64_t peak = device.peak_bytes();
+  std::string text = fmt::format("{} memory peaked at {}, {} into the recording",
+                                 device_label(device), bytes_text(peak),
+                                 time_text(device.levels[device.peak].time_ns - memory.begin_ns));
+  if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
     text += fmt::format("; {} of that is older than it",
-                        base::format_percent(percent(device->unknown_at_peak, peak)));
-  } else if (!device->at_peak.empty()) {
-    const MemoryUse& first = device->at_peak.front();
+                        base::format_percent(percent(device.unknown_at_peak, peak)));
+  } else if (!device.at_peak.empty()) {
+    const MemoryUse& first = device.at_peak.front();
     const bool is_all = first.bytes == peak;
     const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
     const bool is_plain = first.scope.empty() && !first.call.empty();
     text += fmt::format("; {} of it from {}", share,
                         is_plain ? std::string(first.call) : place_text(first));
   }
-  return text + ".\n" + leak_sentence(*device);
+  return text + ".";
 }
 
 // A chart with its scale to the left and the time below.
@@ -190,10 +188,25 @@ std::string facts(const DeviceMemory& device) {
 
 }  // namespace
 
+MemoryStory memory_story(const Memory& memory, const trace::Trace& trace) {
+  if (const DeviceMemory* const device = main_device(memory)) {
+    return {peak_sentence(*device, memory), leak_sentence(*device)};
+  }
+  if (!memory.rss.empty() || memory.kernel_peak_rss) {
+    return {fmt::format("No device memory was allocated; {}.", host_sentence(memory)), ""};
+  }
+  return {trace.run.begin_ns ? "The program was over before its memory could be sampled."
+                             : "Nothing in this file tells of memory.",
+          ""};
+}
+
 std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width) {
   const Memory& memory = report.memory;
-  std::string text = "\n" + headline(report, trace) + "\n" + story(memory);
+  std::string text = "\n" + headline(report, trace) + "\n";
+  const MemoryStory story = memory_story(memory, trace);
+  text += "  " + story.headline + "\n";
+  if (!story.detail.empty()) text += "  " + story.detail + "\n";
   for (const DeviceMemory& device : memory.devices) {
     text += device_chart(device, memory, width);
     text += use_table("alive at the peak", device.at_peak, device.unknown_at_peak, top, width);

@@ -98,6 +98,7 @@ void write_counters(base::JsonWriter& json, const trace::Trace& trace, std::int6
   write_queue(json, trace, begin_ns);
   write_memory(json, trace, begin_ns);
   for (const trace::Counter& counter : trace.counters) {
+    if (trace.names.view(counter.name) == "peak host memory") continue;  // a figure, no curve
     std::vector<Point> points;
     for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
       points.push_back({counter.time_ns[i], counter.value[i]});

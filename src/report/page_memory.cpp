@@ -83,8 +83,30 @@ std::string share_text(std::int64_t bytes, const DeviceMemory& device, const tra
   return "on " + device_label(device);
 }
 
-std::vector<Card> cards_of(const DeviceMemory& device, const analyze::Memory& memory,
-                           const trace::Trace& trace) {
+void write_device(JsonWriter& json, const DeviceMemory& device, const analyze::Memory& memory,
+                  const trace::Trace& trace) {
+  Series allocated{"allocated", {}};
+  Series reserved{"reserved", {}};
+  for (const analyze::MemoryLevel& level : device.levels) {
+    allocated.points.push_back({level.time_ns, level.allocated});
+    if (level.reserved) reserved.points.push_back({level.time_ns, *level.reserved});
+  }
+  json.begin_object().key("label").value(device_label(device));
+  json.key("series").begin_array();
+  write_series(json, std::move(allocated), memory);
+  if (!reserved.points.empty()) write_series(json, std::move(reserved), memory);
+  json.end_array();
+  write_cards(json, memory_cards(device, memory, trace));
+  write_uses(json, "at_peak", device.at_peak);
+  json.key("unknown_at_peak").value(device.unknown_at_peak);
+  write_uses(json, "leaks", device.leaks);
+  json.end_object();
+}
+
+}  // namespace
+
+std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory& memory,
+                               const trace::Trace& trace) {
   const std::string when = base::format_duration(
       static_cast<double>(device.levels[device.peak].time_ns - memory.begin_ns));
   std::vector<Card> cards;
@@ -109,28 +131,6 @@ std::vector<Card> cards_of(const DeviceMemory& device, const analyze::Memory& me
   return cards;
 }
 
-void write_device(JsonWriter& json, const DeviceMemory& device, const analyze::Memory& memory,
-                  const trace::Trace& trace) {
-  Series allocated{"allocated", {}};
-  Series reserved{"reserved", {}};
-  for (const analyze::MemoryLevel& level : device.levels) {
-    allocated.points.push_back({level.time_ns, level.allocated});
-    if (level.reserved) reserved.points.push_back({level.time_ns, *level.reserved});
-  }
-  json.begin_object().key("label").value(device_label(device));
-  json.key("series").begin_array();
-  write_series(json, std::move(allocated), memory);
-  if (!reserved.points.empty()) write_series(json, std::move(reserved), memory);
-  json.end_array();
-  write_cards(json, cards_of(device, memory, trace));
-  write_uses(json, "at_peak", device.at_peak);
-  json.key("unknown_at_peak").value(device.unknown_at_peak);
-  write_uses(json, "leaks", device.leaks);
-  json.end_object();
-}
-
-}  // namespace
-
 Card peak_memory_card(const DeviceMemory& device, const trace::Trace& trace) {
   return {"Peak memory", bytes_text(device.peak_bytes()),
           share_text(device.peak_bytes(), device, trace)};
@@ -150,7 +150,7 @@ void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Me
   }
   json.end_array().key("host");
   if (memory.rss.empty()) {
-    json.null().end_object();
+    json.null().key("host_peak_bytes").null().end_object();
     return;
   }
   Series rss{"resident on the host", {}};
@@ -158,7 +158,7 @@ void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Me
     rss.points.push_back({sample.time_ns, sample.bytes});
   }
   write_series(json, std::move(rss), memory);
-  json.end_object();
+  json.key("host_peak_bytes").value(peak_rss(memory)).end_object();
 }
 
 }  // namespace fathom::report

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "analyze/split.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 #include "report/page_sections.h"
 
@@ -9,8 +11,6 @@ namespace fathom::report {
 namespace {
 
 using base::Interval;
-using trace::SpanId;
-using trace::SpanKind;
 
 // What the chart of the four parts is cut into.
 struct Slices {
@@ -19,21 +19,15 @@ struct Slices {
   std::vector<std::string> labels;
 };
 
-constexpr std::string_view kStep = "ProfilerStep#";
 constexpr std::size_t kMostSteps = 60;
 constexpr std::int64_t kSlices = 48;
 
-// The steps of the first thread that has any.
 Slices steps_of(const trace::Trace& trace) {
   Slices slices{"GPU, transfer, overhead and CPU, step by step", {}, {}};
-  trace::TrackId track = 0;
-  for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    const std::string_view name = trace.name(id);
-    if (trace.spans.kind[id] != SpanKind::annotation || !name.starts_with(kStep)) continue;
-    if (!slices.windows.empty() && trace.spans.track[id] != track) break;
-    track = trace.spans.track[id];
+  for (const trace::SpanId id : analyze::step_spans(trace)) {
+    const std::string_view number = trace.name(id).substr(analyze::kStepName.size());
     slices.windows.push_back({trace.spans.start_ns[id], trace.spans.end_ns(id)});
-    slices.labels.push_back("step " + std::string(name.substr(kStep.size())));
+    slices.labels.push_back("step " + std::string(number));
   }
   return slices;
 }
@@ -52,7 +46,8 @@ Slices slices_of(const RunReport& report, const trace::Trace& trace) {
   };
   for (std::int64_t slice = 0; slice < kSlices; ++slice) {
     slices.windows.push_back({begin + at(slice), begin + at(slice + 1)});
-    slices.labels.push_back(base::format_duration(static_cast<double>(at(slice))));
+    slices.labels.push_back(slice == 0 ? "0"
+                                       : base::format_duration(static_cast<double>(at(slice))));
   }
   return slices;
 }
@@ -67,6 +62,13 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
     return;
   }
   const std::vector<analyze::Split> parts = analyze::split(trace, slices.windows);
+  const auto is_cpu_alone = [](const analyze::Split& part) {
+    return part.gpu_ns == 0 && part.transfer_ns == 0 && part.overhead_ns == 0;
+  };
+  if (std::all_of(parts.begin(), parts.end(), is_cpu_alone)) {  // one colour says nothing
+    json.null();
+    return;
+  }
   json.begin_object().key("title").value(slices.title).key("labels").begin_array();
   for (const std::string& label : slices.labels) json.value(label);
   json.end_array();

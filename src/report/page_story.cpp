@@ -6,6 +6,7 @@
 #include <span>
 
 #include "analyze/split.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 #include "report/hta_story.h"
 #include "report/memory_report.h"
@@ -82,7 +83,7 @@ void add_steps(std::vector<std::string>& parts, const HtaReport& hta, const RunR
   parts.push_back(format_plural(hta.ranks.front().steps, "step", "steps"));
   for (const analyze::Operation& operation : report.operations) {
     const bool is_step =
-        operation.kind == trace::SpanKind::annotation && operation.name == "ProfilerStep#";
+        operation.kind == trace::SpanKind::annotation && operation.name == analyze::kStepName;
     if (!is_step) continue;
     parts.push_back(base::format_duration(operation.durations.mean_ns()) + " a step");
     return;
@@ -128,12 +129,25 @@ void tell_host_story(PageStory& story, const RunReport& report, const trace::Tra
   story.ring = {{"CPU", "cpu", parts.cpu_ns}, {"GPU runtime", "overhead", parts.overhead_ns}};
 }
 
+// A snapshot of an allocator, or a program of which nothing but its memory is known.
+bool is_about_memory(const trace::Trace& trace, const HtaReport& hta,
+                     const analyze::Memory& memory) {
+  const analyze::DeviceMemory* const device = main_device(memory);
+  const bool is_of_gpu = device != nullptr && device->device == trace::MemoryDevice::gpu;
+  if (trace.spans.size() > 0) return is_of_gpu && !hta.summary.temporal;
+  return trace.operations.empty() && (device != nullptr || !memory.rss.empty());
+}
+
 }  // namespace
 
 PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
                      const analyze::Memory& memory) {
   PageStory story;
-  if (trace.spans.size() == 0) {
+  if (is_about_memory(trace, hta, memory)) {
+    const MemoryStory told = memory_story(memory, trace);
+    story.headline = told.headline;
+    story.detail = told.detail;
+  } else if (trace.spans.size() == 0) {
     story.headline =
         trace.operations.empty()
             ? "No spans in this file."
@@ -144,7 +158,11 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
   } else {
     tell_host_story(story, report, trace);
   }
-  if (const analyze::DeviceMemory* device = main_device(memory)) {
+  const analyze::DeviceMemory* const device = main_device(memory);
+  if (device == nullptr) return story;
+  if (story.cards.empty()) {
+    story.cards = memory_cards(*device, memory, trace);
+  } else {
     story.cards.push_back(peak_memory_card(*device, trace));
   }
   return story;

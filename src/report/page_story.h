@@ -46,4 +46,8 @@ PageStory page_story(const HtaReport& hta);
 // "Peak memory 11.2 GB, 70 % of 16 GB".
 Card peak_memory_card(const analyze::DeviceMemory& device, const trace::Trace& trace);
 
+// All there is to say of a device's memory: peak, reserved, allocations, what was left.
+std::vector<Card> memory_cards(const analyze::DeviceMemory& device, const analyze::Memory& memory,
+                               const trace::Trace& trace);
+
 }  // namespace fathom::report

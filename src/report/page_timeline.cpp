@@ -1,6 +1,7 @@
 #include "report/page_timeline.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "base/json_writer.h"
 #include "report/page_counters.h"
 #include "report/page_layout.h"
+#include "report/page_links.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -40,8 +42,10 @@ std::string_view part_of(SpanKind kind, std::string_view name) {
   return communicates ? "comm" : analyze::name_of(analyze::part_of(kind));
 }
 
+constexpr std::int64_t kInstantColumns = 4000;
+
 struct Columns {
-  std::string gaps, durations, labels, launches;
+  std::string gaps, durations, labels, launches, links;
 };
 
 class Writer {
@@ -53,12 +57,13 @@ class Writer {
 
   std::string timeline() {
     write_columns();
+    write_links();
     std::string head = write_head();
     std::string out;
     append_length(out, head.size());
     out += head;
-    for (const std::string* column :
-         {&columns_.gaps, &columns_.durations, &columns_.labels, &columns_.launches}) {
+    for (const std::string* column : {&columns_.gaps, &columns_.durations, &columns_.labels,
+                                      &columns_.launches, &columns_.links}) {
       append_length(out, column->size());
       out += *column;
     }
@@ -87,6 +92,19 @@ class Writer {
           if (trace::is_gpu_work(trace_.spans.kind[id])) add_launch(launch[id], last_launch);
         }
       }
+    }
+  }
+
+  void write_links() {
+    std::int64_t last_from = 0;
+    std::int64_t last_to = 0;
+    for (const PageLink& link : page_links(trace_)) {
+      const std::int64_t from = layout_.place[link.from];
+      const std::int64_t to = layout_.place[link.to];
+      append_signed(columns_.links, from - last_from);
+      append_signed(columns_.links, to - last_to);
+      last_from = from;
+      last_to = to;
     }
   }
 
@@ -129,8 +147,30 @@ class Writer {
     }
     json.end_array().key("counters");
     write_counters(json, trace_, begin_ns_);
+    write_instants(json);
     json.end_object();
     return head;
+  }
+
+  // Of those of a track that would stand on one pixel column of a wide screen, the first.
+  void write_instants(base::JsonWriter& json) const {
+    json.key("instants").begin_array();
+    std::int64_t end_ns = begin_ns_ + 1;
+    for (SpanId id = 0; id < trace_.spans.size(); ++id) {
+      end_ns = std::max(end_ns, trace_.spans.end_ns(id));
+    }
+    const std::int64_t column_ns = (end_ns - begin_ns_) / kInstantColumns + 1;
+    std::vector<std::size_t> places(trace_.tracks.size(), layout_.tracks.size());
+    for (std::size_t i = 0; i < layout_.tracks.size(); ++i) places[layout_.tracks[i].track] = i;
+    std::set<std::pair<std::size_t, std::int64_t>> taken;
+    for (const trace::Instant& instant : trace_.instants) {
+      const std::size_t track = places[instant.track];
+      const std::int64_t at = instant.time_ns - begin_ns_;
+      if (track == layout_.tracks.size() || at < 0 || instant.time_ns > end_ns) continue;
+      if (!taken.emplace(track, at / column_ns).second) continue;
+      json.begin_array().value(track).value(trace_.names.view(instant.name)).value(at).end_array();
+    }
+    json.end_array();
   }
 
   const trace::Trace& trace_;

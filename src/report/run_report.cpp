@@ -17,7 +17,7 @@ constexpr std::size_t kBottlenecks = 5;
 std::string device_name(const trace::DeviceInfo& device) {
   const bool says_size = device.name.find("GB") != std::string::npos;
   if (says_size || !device.memory_bytes) return device.name;
-  return fmt::format("{} {:.0f} GB", device.name,
+  return fmt::format("{} {:.0f} GB", device.name.empty() ? "GPU" : device.name,
                      static_cast<double>(*device.memory_bytes) / (1U << 30));
 }
 

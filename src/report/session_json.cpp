@@ -89,6 +89,29 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
   json.end_array();
 }
 
+// Nested, as flame graph libraries take it. Returns the place of the first frame that is not below
+// `at`. Depth is bounded by that of the tree.
+std::size_t write_frame(base::JsonWriter& json, const std::vector<FlameFrame>& frames,
+                        std::size_t at) {
+  const FlameFrame& frame = frames[at];
+  json.begin_object().key("name").value(std::string_view(frame.name));
+  json.key("calls").value(frame.calls).key("value").value(frame.cpu_time_ms);
+  json.key("gpu_time_ms").value(frame.gpu_time_ms).key("children").begin_array();
+  std::size_t next = at + 1;
+  while (next < frames.size() && frames[next].parent == at) next = write_frame(json, frames, next);
+  json.end_array().end_object();
+  return next;
+}
+
+void write_flame(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("flame_graph_data");
+  if (session.flame_graph_data.empty()) {
+    json.null();
+  } else {
+    write_frame(json, session.flame_graph_data, 0);
+  }
+}
+
 }  // namespace
 
 void write_session(base::JsonWriter& json, const ProfileSession& session) {
@@ -98,7 +121,9 @@ void write_session(base::JsonWriter& json, const ProfileSession& session) {
   write_kernels(json, session);
   write_scopes(json, session);
   write_findings(json, session);
-  json.key("trace_path").value(std::string_view(session.trace_path)).end_object();
+  json.key("trace_path").value(std::string_view(session.trace_path));
+  write_flame(json, session);
+  json.end_object();
 }
 
 std::string to_json(const ProfileSession& session) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyze/hta.h"
+#include "analyze/steps.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
 
@@ -203,7 +204,8 @@ std::int64_t negative_gaps_ns(const GpuWork& work, std::int64_t stream_number) {
 
 // HTA adds negative gaps to kernel wait.
 void expect_idle_but_for_negative_gaps(const Case& given) {
-  const GpuWork work = gpu_work(given.traces.front(), whole_steps_end(given.traces.front()));
+  const trace::Trace& trace = given.traces.front();
+  const GpuWork work = gpu_work(trace, whole_steps_end(trace, step_spans(trace)));
   json golden = given.golden;
   for (json& row : golden["idle_time_breakdown"]["breakdown"]) {
     if (row["idle_category"] != "kernel_wait") continue;

@@ -297,5 +297,43 @@ TEST(Memory, AgreesWithItsDefinitionOnRandomEvents) {
   }
 }
 
+trace::Trace sampled(const std::vector<double>& rss, std::optional<double> peak) {
+  TracePart part = on_a_thread();
+  const auto add = [&](const char* name, std::int64_t time, double value) {
+    part.counters.push_back({part.names.intern(name), 0, {time}, {value}});
+  };
+  if (peak) add("peak host memory", 900, *peak);
+  trace::Counter counter{part.names.intern("host memory"), 0, {}, {}};
+  for (const double bytes : rss) {
+    counter.time_ns.push_back(static_cast<std::int64_t>(100 + counter.time_ns.size()));
+    counter.value.push_back(bytes);
+  }
+  part.counters.push_back(counter);
+  trace::RunInfo run;
+  run.begin_ns = 50;
+  run.end_ns = 900;
+  std::vector<TracePart> parts;
+  parts.push_back(std::move(part));
+  return assemble(std::move(parts), run);
+}
+
+TEST(HostMemory, LastsAsLongAsTheProgram) {
+  const trace::Trace trace = sampled({10, 30, 20}, {});
+  const Memory found = memory(trace);
+  EXPECT_EQ(found.begin_ns, 50);
+  EXPECT_EQ(found.end_ns, 900);
+  EXPECT_EQ(peak_rss(found), 30);
+}
+
+TEST(HostMemory, PeaksWhereTheKernelSawMoreThanTheSamples) {
+  EXPECT_EQ(peak_rss(memory(sampled({10, 30}, 50.0))), 50);
+  EXPECT_EQ(peak_rss(memory(sampled({10, 60}, 50.0))), 60);
+}
+
+TEST(HostMemory, ASampleAtTheStartIsNoPeak) {
+  EXPECT_EQ(peak_rss(memory(sampled({10}, {}))), std::nullopt);
+  EXPECT_EQ(peak_rss(memory(sampled({10}, 50.0))), 50);
+}
+
 }  // namespace
 }  // namespace fathom::analyze

@@ -140,6 +140,24 @@ TEST(Session, AWaitForTheGpuIsTheGpusTime) {
   EXPECT_DOUBLE_EQ(found.bottlenecks[2].cumulative_share, 1.0);
 }
 
+TEST(Session, HasItsFlameGraphHeaviestFirst) {
+  constexpr std::int64_t kMs = 1'000'000;
+  Making making;
+  making.thread_span(1, "step", SpanKind::scope, 0, 100 * kMs);
+  making.thread_span(1, "load", SpanKind::scope, 0, 20 * kMs);
+  making.thread_span(1, "train", SpanKind::scope, 20 * kMs, 90 * kMs);
+  making.thread_span(1, "blink", SpanKind::scope, 95 * kMs, 95 * kMs + 50'000);  // under 1/1000
+  const std::vector<FlameFrame> frames = session_of(making.trace()).flame_graph_data;
+  std::vector<std::pair<std::string, std::size_t>> shown;
+  for (const FlameFrame& frame : frames) shown.emplace_back(frame.name, frame.parent);
+  ASSERT_EQ(frames.size(), 5U);
+  EXPECT_EQ(shown[2], (std::pair<std::string, std::size_t>{"step", 1}));
+  EXPECT_EQ(shown[3], (std::pair<std::string, std::size_t>{"train", 2}));
+  EXPECT_EQ(shown[4], (std::pair<std::string, std::size_t>{"load", 2}));
+  EXPECT_DOUBLE_EQ(frames[0].cpu_time_ms, 100);
+  EXPECT_DOUBLE_EQ(frames[3].cpu_time_ms, 70);
+}
+
 TEST(ScopeParts, WorkBelongsToTheScopeThatLaunchedItAndToThoseAround) {
   Making making;
   const SpanId outer = making.thread_span(1, "outer", SpanKind::scope, 0, 100);

@@ -71,15 +71,15 @@ class TraceMaker {
 // without a launch, one launch with much work, calls that could have waited, and pauses.
 inline trace::Trace random_gpu_trace(std::mt19937& random) {
   using trace::pick;
-  static const std::vector<std::string> kCalls = {"cudaLaunchKernel",
-                                                  "cudaLaunchKernel",
-                                                  "cudaMemcpyAsync",
-                                                  "cudaFree",
-                                                  "cudaStreamSynchronize",
-                                                  "cudaEventSynchronize",
-                                                  "cudaStreamWaitEvent",
-                                                  "hipDeviceSynchronize",
-                                                  "cudaMalloc"};
+  static const std::vector<std::string> call_names = {"cudaLaunchKernel",
+                                                      "cudaLaunchKernel",
+                                                      "cudaMemcpyAsync",
+                                                      "cudaFree",
+                                                      "cudaStreamSynchronize",
+                                                      "cudaEventSynchronize",
+                                                      "cudaStreamWaitEvent",
+                                                      "hipDeviceSynchronize",
+                                                      "cudaMalloc"};
   TraceMaker maker;
   const std::int64_t scale = pick(random, 0, 1) == 0 ? 1 : 20'000;  // so that limits are crossed
   const auto time = [&](std::int64_t to) { return pick(random, 0, to) * scale; };
@@ -94,7 +94,7 @@ inline trace::Trace random_gpu_trace(std::mt19937& random) {
                  pick(random, 0, 3) == 0 ? trace::SpanKind::annotation : trace::SpanKind::cpu_op);
         break;
       case 1:
-        maker.call(kCalls[static_cast<std::size_t>(pick(random, 0, 8))], time(60), time(8),
+        maker.call(call_names[static_cast<std::size_t>(pick(random, 0, 8))], time(60), time(8),
                    correlation, thread);
         break;
       default:

@@ -64,10 +64,21 @@ TEST(Memory, JsonIsAsTheSchemaSays) {
 TEST(Memory, WritesJsonToAFile) {
   const Scratch scratch;
   const std::string out = scratch.path("memory.json");
-  const Outcome outcome = run_program({"memory", scratch.write("trace.json", kTrace), "-o", out});
+  const Outcome outcome =
+      run_program({"memory", scratch.write("trace.json", kTrace), "--json", "-o", out});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.err.find(out), std::string::npos) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(content_of(out))["peak_device"], "GPU 0");
+}
+
+TEST(Memory, WritesAPageThatOpensOnMemory) {
+  const Scratch scratch;
+  const std::string out = scratch.path("memory.html");
+  const Outcome outcome = run_program({"memory", scratch.write("trace.json", kTrace), "-o", out});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find(out), std::string::npos) << outcome.err;
+  EXPECT_NE(content_of(out).find("data-start=\"memory\""), std::string::npos);
 }
 
 TEST(Memory, OfATraceWithoutAnySaysSo) {
@@ -89,6 +100,23 @@ TEST(Memory, RecordsAProgramAndEndsAsItEnded) {
   EXPECT_NE(outcome.err.find("the host's peaked at"), std::string::npos) << outcome.err;
   const auto json = nlohmann::json::parse(run_program({"memory", run, "--json"}).out);
   EXPECT_GT(json["host"]["peak_rss_mb"], 0);
+}
+
+TEST(Memory, OfAProgramThatDoesLittleLastsAsLongAsTheProgram) {
+  const Scratch scratch;
+  const std::string run = scratch.path("run.pftrace");
+  run_program({"memory", "-o", run, "--", "sleep", "0.4"});
+  const auto json = nlohmann::json::parse(run_program({"memory", run, "--json"}).out);
+  EXPECT_GE(json["duration_ms"], 400);
+}
+
+TEST(Memory, OfAProgramThatIsOverAtOnceClaimsNoPeak) {
+  const Scratch scratch;
+  const std::string run = scratch.path("run.pftrace");
+  const Outcome outcome = run_program({"memory", "-o", run, "--interval", "10000", "--", "true"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err.find("peaked"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("program was over"), std::string::npos) << outcome.err;
 }
 
 TEST(Memory, TwoFilesAreOneTooMany) {

@@ -4,38 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/given_trace.h"
 #include "report/page_summary.h"
-#include "trace/builder.h"
 
 namespace fathom::report {
 namespace {
 
 using trace::SpanKind;
-
-struct Given {
-  std::string name;
-  SpanKind kind;
-  std::int64_t start;
-  std::int64_t duration;
-};
-
-trace::Trace trace_of(const std::vector<Given>& spans) {
-  trace::TracePart part;
-  for (const Given& given : spans) {
-    trace::SpanRow row;
-    const bool on_gpu = is_gpu_work(given.kind);
-    row.track = part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread,
-                           on_gpu ? 0 : 1, on_gpu);
-    row.name = part.names.intern(given.name);
-    row.start_ns = given.start;
-    row.duration_ns = given.duration;
-    row.kind = given.kind;
-    part.spans.push_back(row);
-  }
-  std::vector<trace::TracePart> parts;
-  parts.push_back(std::move(part));
-  return assemble(std::move(parts), {});
-}
 
 nlohmann::json summary_of(const trace::Trace& trace) {
   return nlohmann::json::parse(page_summary(make_report(trace, "run.json"), trace));
@@ -126,6 +101,23 @@ TEST(PageSummary, WhatIsNotThereIsNullOrSaidSo) {
   EXPECT_TRUE(nothing["ranks"].empty());
   const nlohmann::json host = summary_of(trace_of({{"work", SpanKind::cpu_op, 0, 10}}));
   EXPECT_EQ(host["story"]["headline"], "No GPU work here: 1 span on 1 thread.");
+  EXPECT_TRUE(host["slices"].is_null()) << "all of one colour";
+}
+
+TEST(PageSummary, WhereThereIsMemoryAloneThatIsTheStory) {
+  trace::Trace trace = trace_of({{"step", SpanKind::annotation, 0, 3'000'000}});
+  trace::MemoryEvent event;
+  event.time_ns = 1'000'000;
+  event.bytes = 5'000'000;
+  event.address = 4096;
+  event.device = trace::MemoryDevice::gpu;
+  event.device_index = 0;
+  trace.memory.push_back(event);
+  const nlohmann::json summary = summary_of(trace);
+  EXPECT_EQ(summary["story"]["headline"],
+            "GPU 0 memory peaked at 5 MB, 1.0 ms into the recording; all of it from step.");
+  EXPECT_EQ(summary["story"]["detail"],
+            "5 MB in 1 block was still allocated at the end of the recording.");
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include "analyze/gpu_work.h"
 #include "analyze/random_gpu_trace.h"
+#include "report/given_trace.h"
 #include "report/page_layout.h"
+#include "report/page_links.h"
 
 namespace fathom::report {
 namespace {
@@ -107,8 +109,32 @@ TEST(PageTimeline, CarriesEverySpanAndItsLaunch) {
       }
     }
     EXPECT_EQ(at, trace.spans.size());
+    EXPECT_TRUE(Reader(blocks.block()).at_end() && blocks.at_end()) << "no links";
     EXPECT_TRUE(gaps.at_end() && durations.at_end() && labels.at_end() && launches.at_end());
   }
+}
+
+trace::FlowPoint point(std::uint64_t id, std::int64_t time, trace::FlowPhase phase) {
+  return {id, time, 0, 0, phase};
+}
+
+TEST(PageLinks, LeadFromTheInnermostSpanOfAPointToThatOfTheNext) {
+  using trace::FlowPhase;
+  Trace trace = trace_of({{"forward", trace::SpanKind::cpu_op, 0, 100},
+                          {"inner", trace::SpanKind::cpu_op, 10, 20},
+                          {"beside", trace::SpanKind::cpu_op, 40, 5},
+                          {"backward", trace::SpanKind::cpu_op, 200, 50}});
+  trace.flows = {
+      point(1, 210, FlowPhase::end),   point(1, 15, FlowPhase::begin),
+      point(2, 60, FlowPhase::begin),  point(2, 220, FlowPhase::end),
+      point(3, 150, FlowPhase::begin), point(3, 230, FlowPhase::end),     // in no span
+      point(4, 5, FlowPhase::begin),   point(4, 205, FlowPhase::begin)};  // id used again
+  std::vector<std::string> shown;
+  for (const PageLink& link : page_links(trace)) {
+    shown.push_back(std::string(trace.name(link.from)) + " > " + std::string(trace.name(link.to)));
+  }
+  EXPECT_EQ(shown, (std::vector<std::string>{"forward > backward", "inner > backward"}));
+  EXPECT_EQ(page_links(trace, 1).size(), 1U);
 }
 
 }  // namespace

@@ -1,35 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "report/given_trace.h"
 #include "report/run_report.h"
-#include "trace/builder.h"
 
 namespace fathom::report {
 namespace {
-
-struct Given {
-  const char* name;
-  std::int64_t start;
-  std::int64_t duration;
-  trace::SpanKind kind;
-};
-
-trace::Trace trace_of(const std::vector<Given>& spans, trace::RunInfo run = {}) {
-  trace::TracePart part;
-  for (const Given& given : spans) {
-    trace::SpanRow row;
-    const bool on_gpu = is_gpu_work(given.kind);
-    row.track = part.track(on_gpu ? trace::TrackKind::gpu_stream : trace::TrackKind::thread,
-                           on_gpu ? 0 : 1, on_gpu);
-    row.name = part.names.intern(given.name);
-    row.start_ns = given.start;
-    row.duration_ns = given.duration;
-    row.kind = given.kind;
-    part.spans.push_back(row);
-  }
-  std::vector<trace::TracePart> parts;
-  parts.push_back(std::move(part));
-  return assemble(std::move(parts), std::move(run));
-}
 
 std::string text_of(const trace::Trace& trace, std::size_t top = 10) {
   return to_text(make_report(trace, "run.pftrace"), trace, top, 100);
@@ -42,10 +17,10 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   run.world_size = 2;
   run.devices = {{0, "Tesla V100-SXM2-32GB", 34'089'730'048, 80}};
   const trace::Trace trace =
-      trace_of({{"ProfilerStep#1", 0, 2'000'000, trace::SpanKind::annotation},
-                {"aten::mm", 0, 500'000, trace::SpanKind::cpu_op},
-                {"sgemm", 1'000'000, 600'000, trace::SpanKind::kernel},
-                {"Memcpy HtoD", 1'900'000, 100'000, trace::SpanKind::copy}},
+      trace_of({{"ProfilerStep#1", trace::SpanKind::annotation, 0, 2'000'000},
+                {"aten::mm", trace::SpanKind::cpu_op, 0, 500'000},
+                {"sgemm", trace::SpanKind::kernel, 1'000'000, 600'000},
+                {"Memcpy HtoD", trace::SpanKind::copy, 1'900'000, 100'000}},
                run);
   EXPECT_EQ(text_of(trace), R"(
   python train.py · Tesla V100-SXM2-32GB · rank 1 of 2 · 1 step · 2.0 ms
@@ -71,21 +46,21 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
 
 TEST(RunText, SaysWhatIsNotThere) {
   EXPECT_NE(text_of(trace_of({})).find("No spans in this file."), std::string::npos);
-  const std::string cpu_only = text_of(trace_of({{"work", 0, 10, trace::SpanKind::scope}}));
+  const std::string cpu_only = text_of(trace_of({{"work", trace::SpanKind::scope, 0, 10}}));
   EXPECT_NE(cpu_only.find("No GPU work here: 1 span on 1 thread."), std::string::npos);
 }
 
 TEST(RunText, TopLimitsTheRowsAndSaysHowManyAreLeft) {
-  const trace::Trace trace = trace_of({{"a", 0, 3, trace::SpanKind::scope},
-                                       {"b", 10, 2, trace::SpanKind::scope},
-                                       {"c", 20, 1, trace::SpanKind::scope}});
+  const trace::Trace trace = trace_of({{"a", trace::SpanKind::scope, 0, 3},
+                                       {"b", trace::SpanKind::scope, 10, 2},
+                                       {"c", trace::SpanKind::scope, 20, 1}});
   EXPECT_NE(text_of(trace, 1).find("… 2 more (--top 3)"), std::string::npos);
 }
 
 TEST(RunText, NamesCannotMoveTheCursorAndLongOnesAreCut) {
   const std::string longest(2000, 'k');
-  const trace::Trace trace = trace_of({{"\x1b[2Jevil\n", 0, 3, trace::SpanKind::scope},
-                                       {longest.c_str(), 5, 3, trace::SpanKind::scope}});
+  const trace::Trace trace = trace_of({{"\x1b[2Jevil\n", trace::SpanKind::scope, 0, 3},
+                                       {longest.c_str(), trace::SpanKind::scope, 5, 3}});
   const std::string text = text_of(trace);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   for (std::size_t at = 0; at < text.size();) {

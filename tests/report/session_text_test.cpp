@@ -12,6 +12,17 @@ RunReport report_of(ProfileSession session) {
   return report;
 }
 
+// A second, and what it went into.
+ProfileSession second_of(double gpu_ms, double transfer_ms, double overhead_ms, double cpu_ms) {
+  ProfileSession session;
+  session.total_time_ms = 1000;
+  session.gpu_time_ms = gpu_ms;
+  session.transfer_time_ms = transfer_ms;
+  session.overhead_ms = overhead_ms;
+  session.cpu_time_ms = cpu_ms;
+  return session;
+}
+
 trace::Trace run_of(const char* command) {
   trace::Trace trace;
   trace.run.format = "Fathom run";
@@ -20,12 +31,7 @@ trace::Trace run_of(const char* command) {
 }
 
 TEST(SessionText, TellsTheStoryAndEveryPart) {
-  ProfileSession session;
-  session.total_time_ms = 1000;
-  session.gpu_time_ms = 250;
-  session.transfer_time_ms = 5;
-  session.overhead_ms = 145;
-  session.cpu_time_ms = 600;
+  ProfileSession session = second_of(250, 5, 145, 600);
   session.copies = 3;
   session.copied_mb = 12;
   session.kernels = {{"matmul", 10, 250, 25, 20, 30, "512x512", "16x16"}};
@@ -77,12 +83,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
 }
 
 TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
-  ProfileSession session;
-  session.total_time_ms = 1000;
-  session.gpu_time_ms = 10;
-  session.transfer_time_ms = 0;
-  session.overhead_ms = 800;
-  session.cpu_time_ms = 190;
+  ProfileSession session = second_of(10, 0, 800, 190);
   session.total_build_ms = 800;
   EXPECT_NE(session_text(report_of(session), run_of("./app"), 10, 100)
                 .find("Most of the run went into building GPU programs: 800.0 ms of 1.00 s."),
@@ -113,6 +114,21 @@ TEST(SessionText, OfSeveralRunsHasTheMedian) {
   run-3   2.0 ms    –         –         –    –              –
   median  2.0 ms    –         –         –    –              –
 )");
+}
+
+TEST(SessionJson, NestsItsFlameGraph) {
+  ProfileSession session;
+  EXPECT_NE(to_json(session).find(R"("flame_graph_data":null)"), std::string::npos);
+  session.flame_graph_data = {
+      {"all", 0, 0, 9, 1}, {"a", 0, 2, 6, 1}, {"b", 1, 1, 5, 0}, {"c", 0, 1, 3, 0}};
+  const auto frame = [](const char* head, const std::string& children) {
+    return "{" + std::string(head) + R"(,"children":[)" + children + "]}";
+  };
+  const std::string b = frame(R"("name":"b","calls":1,"value":5,"gpu_time_ms":0)", "");
+  const std::string a = frame(R"("name":"a","calls":2,"value":6,"gpu_time_ms":1)", b);
+  const std::string c = frame(R"("name":"c","calls":1,"value":3,"gpu_time_ms":0)", "");
+  const std::string all = frame(R"("name":"all","calls":0,"value":9,"gpu_time_ms":1)", a + "," + c);
+  EXPECT_NE(to_json(session).find(all), std::string::npos) << to_json(session);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>
 
 #include "base/perfetto.h"
+#include "trace/read/perfetto.h"
 
 namespace fathom::trace::testing {
 
@@ -95,5 +97,20 @@ class PerfettoBuilder {
  private:
   std::string trace_;
 };
+
+inline Trace read(const std::string& bytes) {
+  const auto owned = std::make_shared<const std::string>(bytes);
+  return read_perfetto(*owned, owned);
+}
+
+// "name start+duration", a line each.
+inline std::string spans_of(const Trace& trace) {
+  std::string text;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    text += std::string(trace.name(id)) + " " + std::to_string(trace.spans.start_ns[id]) + "+" +
+            std::to_string(trace.spans.duration_ns[id]) + "\n";
+  }
+  return text;
+}
 
 }  // namespace fathom::trace::testing

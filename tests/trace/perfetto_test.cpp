@@ -13,20 +13,8 @@ namespace {
 namespace pf = base::perfetto;
 using protozero::pbf_writer;
 using testing::PerfettoBuilder;
-
-Trace read(const std::string& bytes) {
-  const auto owned = std::make_shared<const std::string>(bytes);
-  return read_perfetto(*owned, owned);
-}
-
-std::string spans_of(const Trace& trace) {
-  std::string text;
-  for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    text += std::string(trace.name(id)) + " " + std::to_string(trace.spans.start_ns[id]) + "+" +
-            std::to_string(trace.spans.duration_ns[id]) + "\n";
-  }
-  return text;
-}
+using testing::read;
+using testing::spans_of;
 
 TEST(Perfetto, SlicesOfAThreadNest) {
   const Trace trace = read(PerfettoBuilder()

@@ -34,6 +34,30 @@ const round = (figure: string): string => figure.replace(/\.0+ /, " ");
 export const durationTick = (ns: number): string => (ns === 0 ? "0" : round(formatDuration(ns)));
 export const bytesTick = (bytes: number): string => (bytes === 0 ? "0" : round(formatBytes(bytes)));
 
+// A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
+//   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)
+//   → reduce_kernel<512, ReduceOp<float> >
+export function shortName(name: string): string {
+  if (!/^void |::|\w\(/.test(name)) return name || "(no name)";
+  const bare = name
+    .replace(/^void /, "")
+    .replaceAll("(anonymous namespace)::", "")
+    .replace(/(?:\w+::)+(?=[\w~])/g, "");
+  const cut = argumentsAt(bare);
+  return (cut > 0 ? bare.slice(0, cut) : bare) || name;
+}
+
+// Where the list of arguments begins: the "(" that the last ")" closes, right after a name or ">".
+function argumentsAt(name: string): number {
+  if (!name.endsWith(")")) return -1;
+  let depth = 0;
+  for (let at = name.length - 1; at > 0; --at) {
+    if (name[at] === ")") ++depth;
+    if (name[at] === "(" && --depth === 0) return /[\w>]/.test(name[at - 1]!) ? at : -1;
+  }
+  return -1;
+}
+
 // What is not known is a dash, never a zero.
 export const known = <T>(value: T | null, format: (value: T) => string): string =>
   value === null ? "–" : format(value);

@@ -1,6 +1,8 @@
 // The summary document of a run: page_summary.cpp writes it, profile_summary.ts makes it of a
 // profile JSON. Times are nanoseconds. What is unknown is null.
 
+import { shortName } from "./format";
+
 // What time is spent on; each has its colour, everywhere on the page.
 export type Part = "gpu" | "comm" | "transfer" | "overhead" | "cpu" | "idle";
 
@@ -112,6 +114,7 @@ export interface Bottleneck {
 export interface Memory {
   devices: DeviceMemory[]; // the one that the story is about first
   host: MemorySeries | null;
+  host_peak_bytes: number | null; // as sampled, or as the kernel counted between samples
 }
 
 export interface DeviceMemory {
@@ -182,3 +185,7 @@ export interface Advice {
 }
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";
+
+// Kernels have long C++ names; a hover tells all of it.
+export const shownName = (row: { name: string; kind: string }): string =>
+  row.kind === "kernel" ? shortName(row.name) : row.name || "(no name)";

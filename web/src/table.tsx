@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, formatPlural } from "./format";
-import { usePaper } from "./theme";
+import { useNarrow, usePaper } from "./theme";
 
 export interface Column<Row> {
   label: string;
@@ -9,6 +9,7 @@ export interface Column<Row> {
   value: (row: Row) => number | string | null;
   text: (row: Row) => ComponentChildren;
   width?: number; // pixels; the name has the rest
+  narrow?: boolean; // shown where there is room for a few only; the name always is
   left?: boolean; // words begin at the left; the first column always does
 }
 
@@ -31,6 +32,7 @@ interface Props<Row> {
 const kRowHeight = 33;
 const kRowsOnPaper = 40;
 const kNameWidth = 220; // at least; a narrower window scrolls the table
+const kNarrowName = 130;
 const kPaperScale = 0.7; // of widths, for the letters there are that much smaller
 
 // A table that sorts and searches. It draws only the rows in view, so fifty thousand are as quick as
@@ -42,6 +44,8 @@ export function DataTable<Row>(props: Props<Row>) {
   const [top, setTop] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
   const paper = usePaper();
+  const isNarrow = useNarrow() && !paper;
+  const seen = columns.map((column, index) => ({ column, index })).filter(({ column, index }) => !isNarrow || index === 0 || column.narrow);
 
   const shown = useMemo(() => {
     const column = columns[sort.column];
@@ -58,7 +62,7 @@ export function DataTable<Row>(props: Props<Row>) {
   const last = paper ? Math.min(shown.length, kRowsOnPaper) : Math.min(shown.length, first + Math.ceil(height / kRowHeight) + 16);
   const below = paper ? 0 : (shown.length - last) * kRowHeight;
 
-  const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0);
+  const fixed = seen.reduce((sum, { column }) => sum + (column.width ?? 0), 0);
   const scale = paper ? kPaperScale : 1;
 
   return (
@@ -84,13 +88,13 @@ export function DataTable<Row>(props: Props<Row>) {
         style={paper ? {} : { height: `${height}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
-        <table aria-rowcount={shown.length + 1} style={{ minWidth: `${scale * (kNameWidth + fixed)}px` }}>
+        <table aria-rowcount={shown.length + 1} style={{ minWidth: `${scale * ((isNarrow ? kNarrowName : kNameWidth) + fixed)}px` }}>
           <colgroup>
-            {columns.map(({ label, width }) => <col key={label} style={width ? { width: `${scale * width}px` } : {}} />)}
+            {seen.map(({ column: { label, width } }) => <col key={label} style={width ? { width: `${scale * width}px` } : {}} />)}
           </colgroup>
           <thead>
             <tr>
-              {columns.map((column, index) => (
+              {seen.map(({ column, index }) => (
                 <Heading key={column.label} label={column.label} left={column.left ?? false} index={index} sort={sort} setSort={setSort} />
               ))}
             </tr>
@@ -104,7 +108,7 @@ export function DataTable<Row>(props: Props<Row>) {
                 class={row === props.chosen ? "chosen" : ""}
                 onClick={props.choose && (() => props.choose?.(row))}
               >
-                {columns.map((column, at) => (
+                {seen.map(({ column, index: at }) => (
                   <td key={column.label} class={column.left ? "left" : undefined} title={at === 0 ? name(row) : undefined}>{column.text(row)}</td>
                 ))}
               </tr>

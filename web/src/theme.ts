@@ -9,6 +9,7 @@ export type Scheme = "light" | "dark";
 const kStored = "fathom.scheme";
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const onPaper = matchMedia("print");
+const isNarrow = matchMedia("(max-width: 600px)");
 const changed = new EventTarget();
 
 let chosen: Scheme | null = stored();
@@ -51,6 +52,17 @@ export function usePaper(): boolean {
   const [paper, setPaper] = useState(onPaper.matches);
   useEffect(() => onSchemeChange(() => setPaper(onPaper.matches)), []);
   return paper;
+}
+
+// Whether the window is as narrow as a phone.
+export function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(isNarrow.matches);
+  useEffect(() => {
+    const tell = () => setNarrow(isNarrow.matches);
+    isNarrow.addEventListener("change", tell);
+    return () => isNarrow.removeEventListener("change", tell);
+  }, []);
+  return narrow;
 }
 
 export type Token = Part | "ink" | "ink-2" | "ink-3" | "line" | "panel" | "bg" | "hover" | "good" | "warn" | "bad";

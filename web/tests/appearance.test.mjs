@@ -39,6 +39,15 @@ test("every tab fits a narrow window", async () => {
   await page.finish();
 });
 
+test("a narrow table has the figures that matter, without scrolling", async () => {
+  const page = await stage.open(report, { hash: "#kernels", viewport: { width: 420, height: 740 } });
+  assert.deepEqual(await page.locator("th").allInnerTexts(), ["kernel", "sum ↓", "share"]);
+  assert.equal(await page.locator(".scroller").evaluate((element) => element.scrollWidth - element.clientWidth), 0);
+  await page.setViewportSize({ width: 1200, height: 740 });
+  assert.equal(await page.locator("th").count(), 10);
+  await page.finish();
+});
+
 test("on paper there is no furniture, and no dark", async () => {
   const page = await stage.open(report, { colorScheme: "dark" });
   await page.emulateMedia({ media: "print" });

@@ -32,6 +32,24 @@ export async function start() {
       return output;
     },
 
+    // The page that another command makes of `trace`: flame, timeline, memory.
+    async pageOf(command, name, trace) {
+      const input = join(folder, `${name}.json`);
+      const output = join(folder, `${name}-${command}.html`);
+      await writeFile(input, JSON.stringify(trace));
+      await promisify(execFile)(program, [command, input, "-o", output]);
+      return output;
+    },
+
+    // Records a program; the path of the memory page of its run.
+    async recordedMemory(name, ...program_and_arguments) {
+      const run = join(folder, `${name}.pftrace`);
+      const output = join(folder, `${name}.html`);
+      await promisify(execFile)(program, ["memory", "-o", run, "--", ...program_and_arguments]);
+      await promisify(execFile)(program, ["memory", run, "-o", output]);
+      return output;
+    },
+
     // The page of a job: one trace a rank.
     async ranksReport(name, traces) {
       const output = join(folder, `${name}.html`);

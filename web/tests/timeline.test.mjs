@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { frame, overflow, start, until } from "./browser.mjs";
-import { evilNames, hostTrace, longName, namesTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
+import { evilNames, hostTrace, linkedTrace, longName, namesTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
 let training;
@@ -69,7 +69,7 @@ test("a drag on the ruler zooms to what was marked, and the address leads there"
   await page.mouse.up();
   const { view } = await frame(page);
   assert.ok(Math.abs(view[0] - 5e6) < 1e5 && Math.abs(view[1] - 10e6) < 1e5, String(view));
-  await until(page, () => location.hash.includes("from="));
+  await until(page, () => /from=[1-9]/.test(location.hash)); // where it was before the drag, the view began at 0
   const hash = await page.evaluate(() => location.hash);
   await page.finish();
   const linked = await openTimeline(training, { hash });
@@ -123,7 +123,7 @@ test("one event, GPU work alone, no GPU work and hostile names are drawn", async
 test("a name of two thousand characters is cut on the canvas and whole in the details", async () => {
   const page = await openTimeline(await stage.report("names", namesTrace()), { viewport: { width: 700, height: 600 } });
   await page.keyboard.press("/");
-  await page.keyboard.type("very::");
+  await page.keyboard.type("very_");
   await page.keyboard.press("Enter");
   assert.equal(await page.locator(".details .fullname").innerText(), longName);
   assert.equal(await overflow(page), 0);
@@ -133,5 +133,50 @@ test("a name of two thousand characters is cut on the canvas and whole in the de
 test("a file without spans says so", async () => {
   const page = await openTimeline(await stage.report("empty", { traceEvents: [] }));
   await page.getByText("nothing to draw").waitFor();
+  await page.finish();
+});
+
+test("a forward operation leads to its backward one; moments have a mark", async () => {
+  const page = await openTimeline(await stage.report("linked", linkedTrace()));
+  assert.equal((await frame(page)).instants, 1);
+  const box = await page.locator("canvas").boundingBox();
+  const [left, top] = [170, 60];
+  await page.mouse.move(box.x + left + (box.width - left) / 2, box.y + top + 10);
+  assert.match(await page.getByRole("tooltip").innerText(), /epoch begins\s+at 2\.5 ms/);
+  await page.mouse.click(box.x + left + 20, box.y + top + 14);
+  assert.equal((await frame(page)).arrows, 1);
+  assert.match(await page.locator(".links").innerText(), /linked to\s+AddmmBackward0/);
+  await page.getByRole("button", { name: "AddmmBackward0" }).click();
+  assert.match(await page.locator(".links").innerText(), /linked from\s+aten::linear/);
+  await page.finish();
+});
+
+// As a hand does: `steps` positions of each finger.
+async function touch(page, fingers) {
+  const session = await page.context().newCDPSession(page);
+  const points = (step) => fingers.map((path, id) => ({ x: path[step][0], y: path[step][1], id }));
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: points(0) });
+  for (let step = 1; step < fingers[0].length; ++step) {
+    await session.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: points(step) });
+  }
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+}
+
+test("two fingers zoom, one moves, a tap selects", async () => {
+  const page = await stage.open(training, { hash: "#timeline", hasTouch: true, viewport: { width: 420, height: 800 } });
+  const whole = (await frame(page)).view;
+  const box = await page.locator("canvas").boundingBox();
+  const at = (share, y = 300) => [box.x + 84 + share * (box.width - 84), box.y + y];
+  await touch(page, [[at(0.4), at(0.3), at(0.1)], [at(0.6), at(0.7), at(0.9)]]);
+  const closer = (await frame(page)).view;
+  assert.ok(Math.abs((closer[1] - closer[0]) / (whole[1] - whole[0]) - 0.25) < 0.02, "four times as close");
+  assert.ok(Math.abs(closer[0] + closer[1] - whole[0] - whole[1]) < 0.04 * whole[1], "the middle stays");
+  await touch(page, [[at(0.5), at(0.4), at(0.3)]]);
+  const along = (await frame(page)).view;
+  assert.ok(along[0] > closer[0]);
+  assert.ok(Math.abs(along[1] - along[0] - (closer[1] - closer[0])) < 2);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.touchscreen.tap(...at(0.125, kStream7));
+  await page.locator(".details").waitFor();
   await page.finish();
 });

@@ -34,6 +34,17 @@ export function trainingTrace() {
   return { schemaVersion: 1, deviceProperties: [{ id: 0, name: "Test GPU", totalGlobalMem: 17179869184 }], traceEvents: events };
 }
 
+// A forward and a backward operation that the tracer linked, and a moment.
+export const linkedTrace = () => ({
+  traceEvents: [
+    { ph: "X", cat: "cpu_op", name: "aten::linear", pid: 1, tid: 1, ts: 0, dur: 1000 },
+    { ph: "s", cat: "fwdbwd", name: "fwdbwd", id: 1, pid: 1, tid: 1, ts: 0 },
+    { ph: "X", cat: "cpu_op", name: "AddmmBackward0", pid: 1, tid: 2, ts: 4000, dur: 1000 },
+    { ph: "f", cat: "fwdbwd", name: "fwdbwd", id: 1, pid: 1, tid: 2, ts: 4000, bp: "e" },
+    { ph: "i", s: "t", name: "epoch begins", pid: 1, tid: 1, ts: 2500 },
+  ],
+});
+
 export const hostTrace = () => ({
   traceEvents: [
     { ph: "X", cat: "cpu_op", name: "aten::add", pid: 1, tid: 1, ts: 0, dur: 500 },
@@ -45,7 +56,7 @@ export const oneEventTrace = () => ({
   traceEvents: [{ ph: "X", cat: "kernel", name: "only", pid: 0, tid: 7, ts: 5, dur: 1, args: { device: 0, stream: 7 } }],
 });
 
-export const longName = `void ${"very::".repeat(330)}deep<float>()`.padEnd(2000, "x");
+export const longName = `${"very_".repeat(330)}deep<float>()`.padEnd(2000, "x");
 export const evilNames = [
   "<script>window.evil = 1</script>",
   "</script><script>window.evil = 2</script>",

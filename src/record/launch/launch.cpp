@@ -120,6 +120,14 @@ class SignalsWait {
   sigset_t before_{};
 };
 
+constexpr std::int64_t kMaxRssUnit = 1024;
+
+std::int64_t own_peak_rss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * kMaxRssUnit;
+}
+
 // Starts the command. A pipe that exec closes tells whether exec worked, and if not, why.
 pid_t start(const std::vector<std::string>& command, const Environment& additions,
             const SignalsGoToChild& signals, const SignalsWait& waiting) {
@@ -154,6 +162,7 @@ CannotRun::CannotRun(const std::string& command, int reason)
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
                 std::chrono::microseconds memory_interval) {
   Launched launched;
+  const std::int64_t own_peak = own_peak_rss();
   const SignalsGoToChild signals;
   launched.ended.begin_unix_ns = now_ns(CLOCK_REALTIME);
   launched.ended.begin_ns = now_ns();
@@ -173,6 +182,8 @@ Launched launch(const std::vector<std::string>& command, const Environment& envi
     child_of_signals = 0;
     launched.rss = sampler.stop();
   }
+  const std::int64_t peak = usage.ru_maxrss * kMaxRssUnit;
+  if (peak > own_peak) launched.kernel_peak_rss = peak;
   launched.ended.cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
   launched.ended.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   launched.ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

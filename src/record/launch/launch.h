@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,11 @@ struct RssSample {
 
 struct Launched {
   Ended ended;
-  std::vector<RssSample> rss;
+  std::vector<RssSample> rss;  // the first right at the start
+  // The most that any one of its processes had, as the kernel counted it: what lies between two
+  // samples too. A child begins with the count of who started it, so a figure that the launcher
+  // itself had reached says nothing, and is absent.
+  std::optional<std::int64_t> kernel_peak_rss;
 };
 
 // Runs a command to its end with these additions to the environment, and samples its memory

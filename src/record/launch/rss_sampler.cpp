@@ -75,7 +75,10 @@ std::int64_t ProcessTree::resident_bytes() {
 }
 
 RssSampler::RssSampler(pid_t process, std::chrono::microseconds interval)
-    : process_(process), interval_(interval), thread_([this] { run(); }) {}
+    : tree_(process), interval_(interval) {
+  take_sample();
+  thread_ = std::thread([this] { run(); });
+}
 
 RssSampler::~RssSampler() {
   stop();
@@ -91,27 +94,28 @@ std::vector<RssSample> RssSampler::stop() {
   return std::exchange(samples_, {});
 }
 
+void RssSampler::take_sample() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  const std::int64_t bytes = tree_.resident_bytes();
+  const bool is_news = samples_.size() < 2 || samples_.back().bytes != bytes;
+  if (bytes > 0 && is_news) {
+    samples_.push_back({std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec, bytes});
+  }
+}
+
 void RssSampler::run() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the waiting thread's business
-  ProcessTree tree(process_);
-  auto next = std::chrono::steady_clock::now();
+  auto next = std::chrono::steady_clock::now() + interval_;
   std::unique_lock lock(mutex_);
-  while (!stopped_) {
+  while (!wake_.wait_until(lock, next, [this] { return stopped_; })) {
     lock.unlock();
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    const std::int64_t bytes = tree.resident_bytes();
+    take_sample();
     lock.lock();
-    const bool changed = samples_.empty() || samples_.back().bytes != bytes;
-    if (bytes > 0 && changed) {
-      samples_.push_back({std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec, bytes});
-    }
-    next += interval_;
-    wake_.wait_until(lock, next, [this] { return stopped_; });
     // After a pause longer than the interval (a stopped machine), go on from now.
-    next = std::max(next, std::chrono::steady_clock::now());
+    next = std::max(next + interval_, std::chrono::steady_clock::now());
   }
 }
 

@@ -37,8 +37,9 @@ class ProcessTree {
   std::vector<Process> processes_;
 };
 
-// Samples the resident memory of a process and its descendants on a thread of its own, from
-// construction to stop(). A sample that equals the one before is left out.
+// Samples the resident memory of a process and its descendants: at once, for a program may be over
+// before a thread has begun, then on a thread of its own until stop(). From the third on, a sample
+// that equals the one before is left out; the second says that the program was there that long.
 class RssSampler {
  public:
   RssSampler(pid_t process, std::chrono::microseconds interval);
@@ -50,13 +51,14 @@ class RssSampler {
 
  private:
   void run();
+  void take_sample();
 
-  const pid_t process_;
+  ProcessTree tree_;
   const std::chrono::microseconds interval_;
+  std::vector<RssSample> samples_;  // the thread's own, until it has ended
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;
-  std::vector<RssSample> samples_;
   std::thread thread_;
 };
 

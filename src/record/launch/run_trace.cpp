@@ -15,6 +15,7 @@ using protozero::pbf_writer;
 // Sequences and tracks of the recorded processes count from 1 and from hashes of their ids.
 constexpr std::uint32_t kSequence = 0x0FA70;
 constexpr std::uint64_t kMemoryTrack = 0x0FA7'0000'0000'0001;
+constexpr std::uint64_t kPeakTrack = 0x0FA7'0000'0000'0002;
 
 std::uint64_t unsigned_of(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
@@ -54,24 +55,24 @@ void append_run(pbf_writer& trace, const std::vector<std::string>& command, cons
   run.add_int64(pf::fathom_run::kCpuNs, ended.cpu_ns);
 }
 
-void append_memory_track(pbf_writer& trace) {
+void append_memory_track(pbf_writer& trace, std::uint64_t uuid, const char* name) {
   pbf_writer packet(trace, pf::trace::kPacket);
   packet.add_uint32(pf::packet::kSequenceId, kSequence);
   pbf_writer track(packet, pf::packet::kTrackDescriptor);
-  track.add_uint64(pf::track_descriptor::kUuid, kMemoryTrack);
-  track.add_string(pf::track_descriptor::kName, "host memory");
+  track.add_uint64(pf::track_descriptor::kUuid, uuid);
+  track.add_string(pf::track_descriptor::kName, name);
   pbf_writer counter(track, pf::track_descriptor::kCounter);
   counter.add_uint32(pf::counter::kUnit, pf::counter::kSizeBytes);
 }
 
-void append_sample(pbf_writer& trace, const RssSample& sample) {
+void append_sample(pbf_writer& trace, std::uint64_t track, const RssSample& sample) {
   pbf_writer packet(trace, pf::trace::kPacket);
   packet.add_uint32(pf::packet::kSequenceId, kSequence);
   packet.add_uint64(pf::packet::kTimestamp, unsigned_of(sample.time_ns));
   packet.add_uint32(pf::packet::kTimestampClockId, pf::kMonotonicRaw);
   pbf_writer event(packet, pf::packet::kTrackEvent);
   event.add_uint32(pf::track_event::kType, pf::track_event::kCounter);
-  event.add_uint64(pf::track_event::kTrackUuid, kMemoryTrack);
+  event.add_uint64(pf::track_event::kTrackUuid, track);
   event.add_int64(pf::track_event::kCounterValue, sample.bytes);
 }
 
@@ -82,8 +83,12 @@ std::string run_trace(const std::vector<std::string>& command, const Launched& l
   pbf_writer trace(bytes);
   append_run(trace, command, launched.ended);
   append_clock(trace, launched.ended);
-  append_memory_track(trace);
-  for (const RssSample& sample : launched.rss) append_sample(trace, sample);
+  append_memory_track(trace, kMemoryTrack, "host memory");
+  for (const RssSample& sample : launched.rss) append_sample(trace, kMemoryTrack, sample);
+  if (launched.kernel_peak_rss) {
+    append_memory_track(trace, kPeakTrack, "peak host memory");
+    append_sample(trace, kPeakTrack, {launched.ended.end_ns, *launched.kernel_peak_rss});
+  }
   return bytes;
 }
 

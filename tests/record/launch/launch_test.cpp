@@ -79,6 +79,26 @@ TEST(Launch, SamplesTheMemoryOfTheProgramAndItsChildren) {
   EXPECT_GT(peak, 60'000'000);
 }
 
+TEST(Launch, TheKernelCountsWhatLiesBetweenSamples) {
+  const Launched launched =
+      launch({"dd", "if=/dev/zero", "of=/dev/null", "bs=300M", "count=1", "status=none"}, {},
+             std::chrono::seconds(10));
+  ASSERT_TRUE(launched.kernel_peak_rss);
+  EXPECT_GT(*launched.kernel_peak_rss, 300 << 20);
+  for (const RssSample& sample : launched.rss) EXPECT_LT(sample.bytes, 300 << 20);
+}
+
+TEST(Launch, AProgramThatStaysAsItIsHasTwoSamples) {
+  const Launched launched = launch({"sleep", "0.3"}, {}, milliseconds(2));
+  EXPECT_GE(launched.rss.size(), 2U);
+  EXPECT_LT(launched.rss.size(), 20U);
+}
+
+// Whose count a child begins with.
+TEST(Launch, WhatTheLauncherItselfHadIsNotTheProgramsPeak) {
+  EXPECT_FALSE(shell("exit 0").kernel_peak_rss);
+}
+
 TEST(Launch, CountsTheProcessorTimeOfChildrenToo) {
   const Launched launched = shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
   EXPECT_GT(launched.ended.cpu_ns, 0);

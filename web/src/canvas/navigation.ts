@@ -1,7 +1,9 @@
+import { Pinch } from "./pinch";
 import { fitted, moved, valueAt, zoomed, type Limits, type View } from "./view";
 
 // Pointer, wheel and keys, the same for timeline and flame graph:
 //   wheel         closer or farther at the pointer; sideways, or with shift: along
+//   two fingers   closer or farther, what is under them stays there
 //   drag          along and up or down; with shift, or on the ruler: zooms to what was marked
 //   W S, A D      closer, farther, left, right; arrows left and right too, up and down scroll
 //   0, Home       everything
@@ -47,8 +49,16 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
     }
   };
 
+  const pinch = new Pinch(scene, setView);
+  let drag = new AbortController(); // of the finger or button that is down
+
   const press = (event: PointerEvent) => {
     if (event.button !== 0) return;
+    if (pinch.down(event.pointerId, place(event)[0])) {
+      drag.abort();
+      scene.marked = null;
+      return;
+    }
     canvas.focus({ preventScroll: true, focusVisible: false } as FocusOptions);
     const [x0, y0] = place(event);
     const before = scene.view;
@@ -57,7 +67,7 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
     const marking = !taken && x0 >= scene.left && (event.shiftKey || y0 < scene.ruler);
     let dragged = false;
     canvas.setPointerCapture(event.pointerId);
-    const drag = new AbortController();
+    drag = new AbortController();
     const move = (at: PointerEvent) => {
       const [x, y] = place(at);
       dragged ||= Math.hypot(x - x0, y - y0) >= kClickPixels;
@@ -89,6 +99,9 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
   canvas.addEventListener("pointerdown", press, options);
   canvas.addEventListener("dblclick", (event) => scene.doubleClick(...place(event)), options);
   canvas.addEventListener("pointermove", (event) => { if (event.buttons === 0) scene.hover(...place(event)); }, options);
+  canvas.addEventListener("pointermove", (event) => pinch.move(event.pointerId, place(event)[0]), options);
+  canvas.addEventListener("pointerup", (event) => pinch.up(event.pointerId), options);
+  canvas.addEventListener("pointercancel", (event) => pinch.up(event.pointerId), options);
   canvas.addEventListener("pointerleave", () => scene.hover(-1, -1), options);
   addEventListener("keydown", (event) => key(event, scene, scroller, setView), options);
   return () => stop.abort();

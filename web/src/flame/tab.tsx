@@ -27,7 +27,7 @@ export function FlameTab({ source }: TabProps) {
     return () => { current = false; };
   }, [source]);
   if (tree === undefined) return <p class="nothing" aria-busy="true">Reading the flame graph…</p>;
-  if (tree === null) return <Nothing>This report carries no flame graph.</Nothing>;
+  if (tree === null) return <Nothing>This page carries no flame graph: <code>fathom report TRACE -o report.html</code> makes one with everything.</Nothing>;
   if (tree.total.count[0] === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
   return <Drawn tree={tree} />;
 }
@@ -117,7 +117,8 @@ function Drawn({ tree }: { tree: Tree }) {
         </div>
         {hovered && <Tooltip tip={tipOf(tree, hovered, weight)} />}
       </div>
-      <p class="drawing-help quiet">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. GPU work stands under the call that launched it.</p>
+      <p class="drawing-help quiet for-fingers">Tap zooms to a call, pinch zooms, drag moves.</p>
+      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. GPU work stands under the call that launched it.</p>
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import { Bar, Nothing, Panel } from "../panel";
-import { isGpuWork, type Operation, type Part } from "../summary";
+import { isGpuWork, shownName, type Operation, type Part } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import { KernelDetails } from "./details";
@@ -38,15 +38,15 @@ function columnsOf(kernels: Operation[]): Column<Operation>[] {
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
     ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
   return [
-    { label: "kernel", value: (row) => row.name, text: (row) => row.name || "(no name)" },
+    { label: "kernel", value: (row) => row.name, text: (row) => shownName(row) },
     { label: "type", left: true, value: typeOf, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{typeOf(row)}</span>, width: 146 },
     { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
-    time("sum", (row) => row.total_ns),
+    { ...time("sum", (row) => row.total_ns), narrow: true },
     time("mean", (row) => row.mean_ns),
     time("min", (row) => row.min_ns),
     time("max", (row) => row.max_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: 70 },
+    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: 76, narrow: true },
     { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={row.part} />, width: 110 },
   ];
 }

@@ -1,18 +1,16 @@
 import { ChartView, tooltip } from "../chart";
 import { bytesTick, durationTick, formatBytes, formatDuration } from "../format";
-import type { MemorySeries } from "../summary";
+import type { MemorySeries, Part } from "../summary";
 import { colour, type Token } from "../theme";
 
-// Blue is of the GPU and green of the host, as everywhere; what is only reserved is grey.
-function tokenOf(series: MemorySeries): Token {
-  if (series.label.startsWith("reserved")) return "ink-3";
-  return series.label.includes("host") ? "cpu" : "gpu";
-}
+// What is only reserved is grey.
+const tokenIn = (part: Part) => (series: MemorySeries): Token => (series.label.startsWith("reserved") ? "ink-3" : part);
 
 const peakOf = (series: MemorySeries): number => series.bytes.reduce((most, bytes) => Math.max(most, bytes), 0);
 
 // Bytes over time: held until the next event, so the lines are steps.
-export function MemoryChart({ series, height }: { series: MemorySeries[]; height: number }) {
+export function MemoryChart({ series, height, part = "cpu" }: { series: MemorySeries[]; height: number; part?: Part }) {
+  const tokenOf = tokenIn(part);
   const words = series.map((line) => `${line.label} at most ${formatBytes(peakOf(line))}`).join(", ");
   const end = Math.max(...series.map((line) => line.times_ns.at(-1) ?? 0), 1);
   return (

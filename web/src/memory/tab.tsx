@@ -1,7 +1,7 @@
 import { Cards } from "../cards";
 import { formatBytes, formatCount } from "../format";
 import { Nothing, Panel, type Width } from "../panel";
-import type { DeviceMemory, MemoryUse } from "../summary";
+import type { DeviceMemory, MemorySeries, MemoryUse, Part } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import { MemoryChart } from "./chart";
@@ -11,8 +11,10 @@ const placeOf = (use: MemoryUse): string => [use.scope, use.call].filter(Boolean
 const kColumns: Column<MemoryUse>[] = [
   { label: "allocated in", value: placeOf, text: placeOf },
   { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 80 },
-  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 90 },
+  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 90, narrow: true },
 ];
+
+export const partOf = (device: DeviceMemory): Part => (device.label === "CPU" ? "cpu" : "gpu");
 
 export function MemoryTab({ summary }: TabProps) {
   const { memory } = summary;
@@ -22,7 +24,7 @@ export function MemoryTab({ summary }: TabProps) {
   return (
     <>
       {memory.devices.map((device) => <Device key={device.label} device={device} />)}
-      {memory.host && <Panel title="Host" span={12}><MemoryChart series={[memory.host]} height={180} /></Panel>}
+      {memory.host && <Host series={memory.host} peak={memory.host_peak_bytes} />}
     </>
   );
 }
@@ -34,11 +36,18 @@ function Device({ device }: { device: DeviceMemory }) {
     <>
       <section class="story"><h1>{device.label}</h1></section>
       <Cards cards={device.cards} label={`Memory of ${device.label}`} />
-      <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} /></Panel>
+      <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} part={partOf(device)} /></Panel>
       {device.at_peak.length > 0 && <Uses title="Alive at the peak" note={unknown} rows={device.at_peak} span={span} />}
       {device.leaks.length > 0 && <Uses title="Alive at the end" note="not freed while it was recorded" rows={device.leaks} span={span} />}
     </>
   );
+}
+
+// Samples miss what lies between them; the kernel counts it.
+function Host({ series, peak }: { series: MemorySeries; peak: number | null }) {
+  const sampled = Math.max(...series.bytes);
+  const note = peak !== null && peak > sampled ? `${formatBytes(peak)} at the most, between samples` : "";
+  return <Panel title="Host" note={note} span={12}><MemoryChart series={[series]} height={180} /></Panel>;
 }
 
 function Uses(props: { title: string; note: string; rows: MemoryUse[]; span: Width }) {

@@ -1,4 +1,4 @@
-import { formatDuration, formatPercent } from "../format";
+import { formatDuration, formatPercent, shortName } from "../format";
 import { Panel, type Width } from "../panel";
 import type { Bottleneck, Part } from "../summary";
 
@@ -15,7 +15,7 @@ export function Bottlenecks({ list, span }: { list: Bottleneck[]; span: Width })
             <div class="share">{formatPercent(bottleneck.share_pct)}</div>
             <div class="what">
               <span class={`label ${bottleneck.part}`}>{kSpentOn[bottleneck.part]}</span>
-              <div class="name" title={bottleneck.name}>{bottleneck.name || "(no name)"}</div>
+              <div class="name" title={bottleneck.name}>{bottleneck.part === "cpu" ? bottleneck.name || "(no name)" : shortName(bottleneck.name)}</div>
               <p>{formatDuration(bottleneck.self_ns)} · {formatPercent(bottleneck.cumulative_pct)} with those above</p>
             </div>
           </div>

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Bar, Panel } from "../panel";
-import type { Operation } from "../summary";
+import { shownName, type Operation } from "../summary";
 import { DataTable, type Column } from "../table";
 import { useMemo } from "preact/hooks";
 
@@ -27,14 +27,14 @@ function columnsOf(operations: Operation[]): Column<Operation>[] {
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
     ({ label, value, text: (row) => formatDuration(value(row)), width: 86 });
   return [
-    { label: "operation", value: (row) => row.name, text: (row) => row.name || "(no name)" },
+    { label: "operation", value: (row) => row.name, text: (row) => shownName(row) },
     { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{kKinds[row.kind] ?? row.kind}</span>, width: 128 },
     { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 80 },
     time("total", (row) => row.total_ns),
-    time("self", (row) => row.self_ns),
+    { ...time("self", (row) => row.self_ns), narrow: true },
     time("mean", (row) => row.mean_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.self_ns, text: (row) => formatPercent(whole > 0 ? (row.self_ns / whole) * 100 : 0), width: 72 },
+    { label: "share", value: (row) => row.self_ns, text: (row) => formatPercent(whole > 0 ? (row.self_ns / whole) * 100 : 0), width: 78, narrow: true },
     { label: "", value: (row) => row.self_ns, text: (row) => <Bar share={row.self_ns / largest} part={row.part} />, width: 130 },
   ];
 }

@@ -9,8 +9,8 @@ const time = (label: string, value: (row: Scope) => number | null): Column<Scope
 const kColumns: Column<Scope>[] = [
   { label: "scope", value: (row) => row.name, text: (row) => row.name },
   { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
-  time("total", (row) => row.total_ns),
-  time("self", (row) => row.self_ns),
+  { ...time("total", (row) => row.total_ns), narrow: true },
+  { ...time("self", (row) => row.self_ns), narrow: true },
   time("mean", (row) => (row.total_ns === null || row.calls === 0 ? null : row.total_ns / row.calls)),
   time("p50", (row) => row.p50_ns),
   time("p99", (row) => row.p99_ns),

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { MemoryChart } from "../memory/chart";
+import { partOf } from "../memory/tab";
 import { Panel, type Width } from "../panel";
 import { RankChart } from "../ranks/chart";
 import type { Summary } from "../summary";
@@ -35,10 +36,14 @@ function charts(summary: Summary): Section[] {
     all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span}><RankChart ranks={ranks} /></Panel>);
   }
   if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
-  const held = memory?.devices[0]?.series ?? (memory?.host ? [memory.host] : []);
+  const device = memory?.devices[0];
+  const held = device?.series ?? (memory?.host ? [memory.host] : []);
   if (held.length > 0) {
-    const of = memory?.devices[0]?.label ?? "";
-    all.push((span) => <Panel key="memory" title="Memory over time" note={of} span={span}><MemoryChart series={held} height={210} /></Panel>);
+    all.push((span) => (
+      <Panel key="memory" title="Memory over time" note={device?.label ?? "host"} span={span}>
+        <MemoryChart series={held} height={210} part={device ? partOf(device) : "cpu"} />
+      </Panel>
+    ));
   }
   return all;
 }

@@ -1,9 +1,10 @@
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Bar, Panel, type Width } from "../panel";
-import { isGpuWork, type Part, type Summary } from "../summary";
+import { isGpuWork, shownName, type Part, type Summary } from "../summary";
 
 interface Row {
   name: string;
+  kind: string;
   part: Part;
   calls: number;
   total_ns: number;
@@ -26,20 +27,21 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
         <table>
           <thead>
             <tr>
-              {[heading, "calls", "total", "mean", "p99", "share"].map((label) => <th key={label} scope="col">{label}</th>)}
-              <th scope="col" aria-label="bar" class="bar-column" />
+              <th scope="col">{heading}</th><th scope="col" class="roomy">calls</th><th scope="col">total</th>
+              <th scope="col" class="roomy">mean</th><th scope="col" class="roomy">p99</th><th scope="col">share</th>
+              <th scope="col" aria-label="bar" class="bar-column roomy" />
             </tr>
           </thead>
           <tbody>
             {rows.slice(0, kRows).map((row, index) => (
               <tr key={index}>
-                <td title={row.name}>{row.name || "(no name)"}</td>
-                <td>{formatCount(row.calls)}</td>
+                <td title={row.name}>{shownName(row)}</td>
+                <td class="roomy">{formatCount(row.calls)}</td>
                 <td>{formatDuration(row.total_ns)}</td>
-                <td>{formatDuration(row.mean_ns)}</td>
-                <td>{row.p99_ns === null ? "–" : formatDuration(row.p99_ns)}</td>
+                <td class="roomy">{formatDuration(row.mean_ns)}</td>
+                <td class="roomy">{row.p99_ns === null ? "–" : formatDuration(row.p99_ns)}</td>
                 <td>{formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0)}</td>
-                <td><Bar share={row.total_ns / largest} part={row.part} /></td>
+                <td class="roomy"><Bar share={row.total_ns / largest} part={row.part} /></td>
               </tr>
             ))}
           </tbody>
@@ -64,7 +66,7 @@ function scopeRows(summary: Summary): Row[] {
     const total_ns = scope.self_ns ?? scope.total_ns;
     if (total_ns === null || scope.calls === 0) return [];
     const mean_ns = (scope.total_ns ?? total_ns) / scope.calls;
-    return [{ name: scope.name, part: dominant(scope), calls: scope.calls, total_ns, mean_ns, p99_ns: scope.p99_ns }];
+    return [{ name: scope.name, kind: "scope", part: dominant(scope), calls: scope.calls, total_ns, mean_ns, p99_ns: scope.p99_ns }];
   });
 }
 

@@ -10,7 +10,7 @@ const time = (label: string, value: (row: Collective) => number): Column<Collect
 const kColumns: Column<Collective>[] = [
   { label: "collective", value: nameOf, text: nameOf },
   { label: "count", value: (row) => row.count, text: (row) => formatCount(row.count), width: 90 },
-  time("spread of arrivals", (row) => row.spread_ns / row.count),
+  { ...time("spread of arrivals", (row) => row.spread_ns / row.count), width: 160, narrow: true },
   time("worst", (row) => row.worst_ns),
   time("exchange", (row) => row.exchange_ns / row.count),
 ];

@@ -13,10 +13,10 @@ const kColumns: Column<Rank>[] = [
   { label: "rank", value: (row) => row.rank, text: (row) => row.label },
   { label: "GPU", value: (row) => row.device, text: (row) => known(row.device, String), width: 54 },
   { label: "GPU time", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), width: 90 },
-  percent("compute", (row) => row.compute_pct),
+  { ...percent("compute", (row) => row.compute_pct), narrow: true },
   { ...percent("communication", (row) => row.communication_pct), width: 124 },
   percent("copies", (row) => row.memory_pct),
-  percent("idle", (row) => row.idle_pct),
+  { ...percent("idle", (row) => row.idle_pct), narrow: true },
   percent("host wait", (row) => row.host_wait_pct),
   { ...percent("overlapped", (row) => row.overlap_pct), width: 100 },
 ];

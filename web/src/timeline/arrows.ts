@@ -2,10 +2,10 @@ import type { Palette } from "../canvas/palette";
 import type { Timeline } from "./decode";
 import { kRowHeight } from "./layout";
 
-// From a launch to what it launched.
+// From a launch to what it launched; or from a forward operation to its backward one.
 export interface Link {
-  launch: number;
-  work: number;
+  from: number;
+  to: number;
 }
 
 export interface Place {
@@ -17,16 +17,20 @@ export interface Place {
 const kMostArrows = 500;
 const kFew = 24; // more are drawn faintly, without heads
 
-// The links of a span, both ways: what launched it, or what it launched.
-export function linksOf(timeline: Timeline, span: number): Link[] {
+// The launches of a span, both ways: what launched it, or what it launched.
+export function launchesOf(timeline: Timeline, span: number): Link[] {
   const { launch } = timeline;
-  if (launch[span]! >= 0) return [{ launch: launch[span]!, work: span }];
+  if (launch[span]! >= 0) return [{ from: launch[span]!, to: span }];
   const links: Link[] = [];
   for (let work = 0; work < launch.length && links.length < kMostArrows; ++work) {
-    if (launch[work] === span) links.push({ launch: span, work });
+    if (launch[work] === span) links.push({ from: span, to: work });
   }
   return links;
 }
+
+// What else a tracer linked it with, both ways.
+export const linksOf = (timeline: Timeline, span: number): Link[] =>
+  timeline.links.filter(({ from, to }) => from === span || to === span).slice(0, kMostArrows);
 
 export function drawArrows(
   context: CanvasRenderingContext2D, palette: Palette, links: Link[], place: (span: number) => Place,
@@ -37,8 +41,8 @@ export function drawArrows(
   context.lineWidth = isMany ? 0.8 : 1.4;
   context.globalAlpha = isMany ? 0.35 : 1;
   for (const link of links) {
-    const from = place(link.launch);
-    const to = place(link.work);
+    const from = place(link.from);
+    const to = place(link.to);
     const x0 = (from.begin + from.end) / 2;
     const below = to.top > from.top;
     const y0 = from.top + (below ? kRowHeight : 0);

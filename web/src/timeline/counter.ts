@@ -16,12 +16,15 @@ export function drawCounter(
   const level = (value: number) => Math.round((highest > 0 ? Math.max(0, value) / highest : 0) * (height - 4));
   const colour = palette.parts[counter.unit === "bytes" ? 2 : 0]!;
   context.fillStyle = colour;
+  let before = 0; // the level that the last stretch left
   const fill = (from: number, to: number, tall: number) => {
     if (to <= from) return;
     context.globalAlpha = 0.22;
     context.fillRect(left + from, y + height - tall, to - from, tall);
     context.globalAlpha = 1;
     context.fillRect(left + from, y + height - tall - 1, to - from, 1);
+    context.fillRect(left + from, y + height - Math.max(tall, before) - 1, 1, Math.abs(tall - before) + 1);
+    before = tall;
   };
   let begin = 0; // of the stretch that is gathered, in pixels
   let tall = -1; // its level; none yet

@@ -18,6 +18,12 @@ export interface Counter {
   values: number[];
 }
 
+export interface Instant {
+  track: Track;
+  name: string;
+  at: number;
+}
+
 export interface Timeline {
   beginNs: number; // on the source's clock
   lengthNs: number;
@@ -27,6 +33,8 @@ export interface Timeline {
   names: string[]; // by label
   kinds: string[];
   parts: Uint8Array;
+  instants: Instant[]; // by time
+  links: { from: number; to: number }[]; // arrows other than from a launch, by where they begin
   launch: Int32Array; // of each span: the span that launched it, or -1
   steps: number[]; // spans that are numbered steps, by start
 }
@@ -37,6 +45,7 @@ interface Head {
   labels: [string, string, string][];
   tracks: { name: string; process: string; gpu: boolean; rows: number[] }[];
   counters: Counter[];
+  instants: [number, string, number][];
 }
 
 const isGpuWork = (kind: string) => kind === "kernel" || kind === "copy" || kind === "fill";
@@ -44,6 +53,10 @@ const isGpuWork = (kind: string) => kind === "kernel" || kind === "copy" || kind
 class Bytes {
   private at = 0;
   constructor(private readonly bytes: Uint8Array) {}
+
+  get left(): boolean {
+    return this.at < this.bytes.length;
+  }
 
   number(): number {
     let byte = this.bytes[this.at++]!;
@@ -78,8 +91,8 @@ function blocksOf(buffer: ArrayBuffer): Uint8Array[] {
 }
 
 export function decodeTimeline(buffer: ArrayBuffer): Timeline {
-  const [headBytes, gapBytes, durationBytes, labelBytes, launchBytes] = blocksOf(buffer) as
-    [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  const [headBytes, gapBytes, durationBytes, labelBytes, launchBytes, linkBytes] = blocksOf(buffer) as
+    [Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   const head = JSON.parse(new TextDecoder().decode(headBytes)) as Head;
   const [gaps, durations, labels, launches] = [gapBytes, durationBytes, labelBytes, launchBytes].map((b) => new Bytes(b)) as
     [Bytes, Bytes, Bytes, Bytes];
@@ -120,8 +133,21 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
     kinds: head.labels.map(([, kind]) => kind),
     parts: partsOf(head.labels),
     launch,
+    links: linksIn(new Bytes(linkBytes)),
+    instants: head.instants.map(([track, name, at]) => ({ track: tracks[track]!, name: name || "(no name)", at })).sort((a, b) => a.at - b.at),
     steps: stepsOf(rows, head.labels),
   };
+}
+
+function linksIn(bytes: Bytes): Timeline["links"] {
+  const links: Timeline["links"] = [];
+  let [from, to] = [0, 0];
+  while (bytes.left) {
+    from += bytes.signed();
+    to += bytes.signed();
+    links.push({ from, to });
+  }
+  return links;
 }
 
 // Frames around the work of others are grey: what a GPU annotation spans, and spans of no known kind

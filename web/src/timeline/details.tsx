@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import type { Source } from "../source";
-import { linksOf } from "./arrows";
+import { launchesOf, linksOf, type Link } from "./arrows";
 import type { Timeline, Track } from "./decode";
 import { tickText } from "./ruler";
 
@@ -17,6 +17,7 @@ export function Details(props: {
   const { timeline, span, track } = props;
   const { rows } = timeline;
   const label = rows.label[span]!;
+  const launches = launchesOf(timeline, span);
   const links = linksOf(timeline, span);
   const share = (rows.length[span]! / Math.max(1, timeline.lengthNs)) * 100;
   const facts: [string, string][] = [
@@ -26,7 +27,7 @@ export function Details(props: {
     ["kind", timeline.kinds[label]!.replace("_", " ")],
     ["track", track.name],
   ];
-  const delay = links[0] && rows.start[links[0].work]! - rows.end(links[0].launch);
+  const delay = launches[0] && rows.start[launches[0].to]! - rows.end(launches[0].from);
   if (delay !== undefined) facts.push(["launch to start", delay > 0 ? formatDuration(delay) : "at once"]);
   return (
     <aside class="details" aria-label="Selected span">
@@ -37,20 +38,25 @@ export function Details(props: {
           <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
         ))}
       </dl>
-      {links.length > 0 && <Links timeline={timeline} span={span} links={links} show={props.show} />}
+      <Links timeline={timeline} words="launched by" others={sources(launches, span)} show={props.show} />
+      <Links timeline={timeline} words="launched" others={targets(launches, span)} show={props.show} />
+      <Links timeline={timeline} words="linked from" others={sources(links, span)} show={props.show} />
+      <Links timeline={timeline} words="linked to" others={targets(links, span)} show={props.show} />
       <Arguments source={props.source} span={span} />
     </aside>
   );
 }
 
-function Links(props: { timeline: Timeline; span: number; links: ReturnType<typeof linksOf>; show: (span: number) => void }) {
-  const { timeline, span, links } = props;
-  const isWork = links[0]!.work === span;
-  const others = links.slice(0, 8).map((link) => (isWork ? link.launch : link.work));
+const sources = (links: Link[], span: number): number[] => links.filter(({ to }) => to === span).map(({ from }) => from);
+const targets = (links: Link[], span: number): number[] => links.filter(({ from }) => from === span).map(({ to }) => to);
+
+function Links(props: { timeline: Timeline; words: string; others: number[]; show: (span: number) => void }) {
+  const { timeline, words, others } = props;
+  if (others.length === 0) return null;
   return (
     <div class="links">
-      <h3>{isWork ? "launched by" : links.length === 1 ? "launched" : `launched ${formatCount(links.length)}`}</h3>
-      {others.map((other) => (
+      <h3>{others.length === 1 ? words : `${words} ${formatCount(others.length)}`}</h3>
+      {others.slice(0, 8).map((other) => (
         <button key={other} class="tool" onClick={() => props.show(other)} title={timeline.names[timeline.rows.label[other]!]}>
           {timeline.names[timeline.rows.label[other]!]}
         </button>

@@ -1,19 +1,18 @@
 import type { Scene } from "../canvas/navigation";
-import { fit, kFont, Painter } from "../canvas/painter";
+import { Painter } from "../canvas/painter";
 import { currentPalette, type Palette } from "../canvas/palette";
 import { Surface } from "../canvas/surface";
 import { fitted, moved, pixelOf, valueAt, type Limits, type View } from "../canvas/view";
-import { drawArrows, linksOf } from "./arrows";
+import { drawArrows, launchesOf, linksOf } from "./arrows";
 import { drawCounter } from "./counter";
-import type { Timeline, Track } from "./decode";
+import type { Instant, Timeline, Track } from "./decode";
 import type { Matches } from "./find";
+import { drawInstants, instantAt } from "./instants";
 import { kRowGap, kRowHeight, layoutOf, rowAt, topOf, type Layout } from "./layout";
 import { Minimap } from "./minimap";
 import { drawTicks } from "./ruler";
+import { drawMark, drawNames, drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, type Area } from "./surroundings";
 
-const kMinimap = 36;
-const kRuler = 24;
-const kSteps = 18;
 const kLeastNs = 20;
 
 // What tests look at: what the last frame drew.
@@ -21,12 +20,14 @@ export interface Frame {
   rectangles: number;
   labels: number;
   arrows: number;
+  instants: number;
   view: [number, number];
 }
 
 export interface Watcher {
   selected(span: number): void;
   hovered(span: number, x: number, y: number): void;
+  passed(instant: Instant, x: number, y: number): void; // the pointer is at it
   moved(view: View): void;
   laidOut(height: number): void; // of all that can be scrolled through
 }
@@ -138,7 +139,10 @@ export class TimelineScene implements Scene {
 
   hover(x: number, y: number): void {
     this.canvas.style.cursor = y >= 0 && y < kMinimap ? "grab" : x < this.left ? "default" : y < this.ruler ? "col-resize" : "default";
-    this.watcher.hovered(x < 0 ? -1 : this.spanAt(x, y), x, y);
+    const down = y - this.ruler + this.scroller.scrollTop;
+    const instant = x < this.left || y < this.ruler ? null : instantAt(this.timeline.instants, this.layout, this.view, x - this.left, down);
+    if (instant) this.watcher.passed(instant, x, y);
+    else this.watcher.hovered(x < 0 ? -1 : this.spanAt(x, y), x, y);
   }
 
   press(x: number, y: number): ((x: number, y: number) => void) | null {
@@ -205,13 +209,15 @@ export class TimelineScene implements Scene {
       }
     }
     painter.flush();
-    this.drawSteps(context, height);
+    const area: Area = { context, palette, view, left, ruler: this.ruler, width, height, scrolled };
+    drawStepLines(area, timeline);
+    const instants = drawInstants(area, this.layout, timeline.instants);
     const arrows = this.drawSelection(context, scrolled);
     context.restore();
-    this.drawNames(context, height, scrolled);
-    this.drawHead(context, width);
-    if (this.marked) this.drawMark(context, this.marked, height);
-    const frame: Frame = { ...painter.drawn, arrows, view: [view.begin, view.end] };
+    drawNames(area, this.layout);
+    this.drawHead(area);
+    if (this.marked) drawMark(area, this.marked);
+    const frame: Frame = { ...painter.drawn, arrows, instants, view: [view.begin, view.end] };
     const shown = this.canvas as HTMLCanvasElement & { frame?: Frame };
     if (!shown.frame) performance.mark("timeline drawn");
     shown.frame = frame;
@@ -229,87 +235,20 @@ export class TimelineScene implements Scene {
     context.strokeStyle = this.palette.ink;
     context.lineWidth = 2;
     context.strokeRect(at.begin - 1, at.top - 1, Math.max(3, at.end - at.begin + 1), kRowHeight + 2);
-    return drawArrows(context, this.palette, linksOf(this.timeline, this.selected), place);
+    const links = [...launchesOf(this.timeline, this.selected), ...linksOf(this.timeline, this.selected)];
+    return drawArrows(context, this.palette, links, place);
   }
 
-  // A line where each step begins.
-  private drawSteps(context: CanvasRenderingContext2D, height: number): void {
-    context.fillStyle = this.palette.ink3;
-    context.globalAlpha = 0.6;
-    for (const step of this.timeline.steps) {
-      const x = Math.round(pixelOf(this.view, this.timeline.rows.start[step]!));
-      if (x >= 0 && x <= this.view.width) context.fillRect(this.left + x, this.ruler, 1, height);
-    }
-    context.globalAlpha = 1;
-  }
-
-  private drawNames(context: CanvasRenderingContext2D, height: number, scrolled: number): void {
-    const { palette, left } = this;
-    context.fillStyle = palette.background;
-    context.fillRect(0, this.ruler, left, height - this.ruler);
-    context.font = '12px Inter, system-ui, -apple-system, "Segoe UI", sans-serif';
-    context.textBaseline = "middle";
-    context.textAlign = "left";
-    const letters = Math.floor((left - 26) / 6.4);
-    for (const band of this.layout.bands) {
-      const y = this.ruler + band.top - scrolled;
-      if (y > height || y + band.height < this.ruler) continue;
-      const name = band.kind === "track" ? band.track.name : band.counter.name;
-      const foldable = band.kind === "track" && band.track.rows > 1;
-      context.fillStyle = palette.ink3;
-      if (foldable) context.fillText(band.rows === 1 ? "▸" : "▾", 6, y + kRowHeight / 2 + 0.5);
-      context.fillStyle = palette.ink2;
-      context.fillText(fit(name, letters), 18, y + kRowHeight / 2 + 0.5);
-    }
-    context.fillStyle = palette.line;
-    context.fillRect(left - 1, 0, 1, height);
-  }
-
-  private drawHead(context: CanvasRenderingContext2D, width: number): void {
-    const { palette, left, view } = this;
+  private drawHead(area: Area): void {
+    const { context, palette, left, view, width } = area;
     context.fillStyle = palette.background;
     context.fillRect(0, 0, width, kMinimap);
     context.fillRect(0, kMinimap, left, kRuler);
     this.minimap.draw(context, palette, left, kMinimap, view, this.limits, this.matches);
     context.fillStyle = palette.line;
     context.fillRect(0, kMinimap, width, 1);
-    this.drawStepNames(context, width);
+    drawStepNames(area, this.timeline);
     context.fillStyle = palette.line;
     context.fillRect(0, this.ruler - 1, width, 1);
-  }
-
-  private drawStepNames(context: CanvasRenderingContext2D, width: number): void {
-    const { left, view, palette } = this;
-    const { start, length, label } = this.timeline.rows;
-    const top = kMinimap + kRuler;
-    if (this.ruler === top) return;
-    context.fillStyle = palette.background;
-    context.fillRect(0, top, width, kSteps - 1);
-    context.font = kFont;
-    context.save();
-    context.beginPath();
-    context.rect(left, top, view.width, kSteps);
-    context.clip();
-    for (const step of this.timeline.steps) {
-      const begin = Math.max(0, pixelOf(view, start[step]!));
-      const end = Math.min(view.width, pixelOf(view, start[step]! + length[step]!));
-      if (end <= begin) continue;
-      context.fillStyle = palette.line;
-      context.fillRect(left + begin, top, 1, kSteps);
-      const name = this.timeline.names[label[step]!]!;
-      const room = Math.floor((end - begin - 8) / 6.7);
-      context.fillStyle = palette.ink2;
-      context.fillText(fit(room < name.length ? name.slice(name.indexOf("#")) : name, room), left + begin + 5, top + 9);
-    }
-    context.restore();
-  }
-
-  private drawMark(context: CanvasRenderingContext2D, [from, to]: [number, number], height: number): void {
-    const x = this.left + pixelOf(this.view, from);
-    const width = Math.max(1, ((to - from) / (this.view.end - this.view.begin)) * this.view.width);
-    context.globalAlpha = 0.14;
-    context.fillStyle = this.palette.parts[0]!;
-    context.fillRect(x, kMinimap, width, height - kMinimap);
-    context.globalAlpha = 1;
   }
 }

@@ -31,7 +31,7 @@ export function TimelineTab({ source }: TabProps) {
     return () => { current = false; };
   }, [source]);
   if (timeline === undefined) return <p class="nothing" aria-busy="true">Reading the timeline…</p>;
-  if (timeline === null) return <Nothing>This report carries no timeline.</Nothing>;
+  if (timeline === null) return <Nothing>This page carries no timeline: <code>fathom report TRACE -o report.html</code> makes one with everything.</Nothing>;
   if (timeline.rows.size === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
   return <Drawn source={source} timeline={timeline} />;
 }
@@ -50,6 +50,7 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
     const made = new TimelineScene(timeline, canvas.current!, scroller.current!, {
       selected: setSelected,
       hovered: (span, x, y) => setTip(span < 0 ? null : tipOf(timeline, span, x, y)),
+      passed: (instant, x, y) => setTip({ x, y, title: instant.name, lines: [`at ${formatDuration(instant.at)}`] }),
       moved: (view) => {
         setTip(null);
         setSeen(view.end - view.begin);
@@ -98,7 +99,8 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
           show={(span) => scene.current!.show(span)} close={() => scene.current!.select(-1)}
         />
       )}
-      <p class="drawing-help quiet">Wheel zooms, drag moves, <kbd>shift</kbd>-drag or drag on the ruler zooms to a stretch, click shows details, double click fits, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move.</p>
+      <p class="drawing-help quiet for-fingers">Pinch zooms, drag moves, tap shows details, double tap fits.</p>
+      <p class="drawing-help quiet for-mice">Wheel zooms, drag moves, <kbd>shift</kbd>-drag or drag on the ruler zooms to a stretch, click shows details, double click fits, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move.</p>
     </section>
   );
 }

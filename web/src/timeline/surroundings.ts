@@ -1,0 +1,93 @@
+import { fit, kFont } from "../canvas/painter";
+import type { Palette } from "../canvas/palette";
+import { pixelOf, type View } from "../canvas/view";
+import type { Timeline } from "./decode";
+import { kRowHeight, type Layout } from "./layout";
+
+// What stands around the tracks: their names, the steps, and what is being marked.
+
+export const kMinimap = 36;
+export const kRuler = 24;
+export const kSteps = 18;
+
+// Where a frame is painted, and what is seen there.
+export interface Area {
+  context: CanvasRenderingContext2D;
+  palette: Palette;
+  view: View;
+  left: number;
+  ruler: number;
+  width: number;
+  height: number;
+  scrolled: number;
+}
+
+// "GPU 1 · stream 7" is "stream 7" where there is no room for both.
+const shortened = (name: string, letters: number): string =>
+  name.length > letters && name.includes(" · ") ? name.slice(name.lastIndexOf(" · ") + 3) : name;
+
+export function drawNames({ context, palette, left, ruler, height, scrolled }: Area, layout: Layout): void {
+  context.fillStyle = palette.background;
+  context.fillRect(0, ruler, left, height - ruler);
+  context.font = '12px Inter, system-ui, -apple-system, "Segoe UI", sans-serif';
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  const letters = Math.floor((left - 26) / 6.8);
+  for (const band of layout.bands) {
+    const y = ruler + band.top - scrolled;
+    if (y > height || y + band.height < ruler) continue;
+    const name = band.kind === "track" ? band.track.name : band.counter.name;
+    const foldable = band.kind === "track" && band.track.rows > 1;
+    context.fillStyle = palette.ink3;
+    if (foldable) context.fillText(band.rows === 1 ? "▸" : "▾", 6, y + kRowHeight / 2 + 0.5);
+    context.fillStyle = palette.ink2;
+    context.fillText(fit(shortened(name, letters), letters), 18, y + kRowHeight / 2 + 0.5);
+  }
+  context.fillStyle = palette.line;
+  context.fillRect(left - 1, 0, 1, height);
+}
+
+// A line where each step begins.
+export function drawStepLines({ context, palette, view, left, ruler, height }: Area, timeline: Timeline): void {
+  context.fillStyle = palette.ink3;
+  context.globalAlpha = 0.6;
+  for (const step of timeline.steps) {
+    const x = Math.round(pixelOf(view, timeline.rows.start[step]!));
+    if (x >= 0 && x <= view.width) context.fillRect(left + x, ruler, 1, height);
+  }
+  context.globalAlpha = 1;
+}
+
+export function drawStepNames({ context, palette, view, left, ruler, width }: Area, timeline: Timeline): void {
+  const { start, length, label } = timeline.rows;
+  const top = kMinimap + kRuler;
+  if (ruler === top) return;
+  context.fillStyle = palette.background;
+  context.fillRect(0, top, width, kSteps - 1);
+  context.font = kFont;
+  context.save();
+  context.beginPath();
+  context.rect(left, top, view.width, kSteps);
+  context.clip();
+  for (const step of timeline.steps) {
+    const begin = Math.max(0, pixelOf(view, start[step]!));
+    const end = Math.min(view.width, pixelOf(view, start[step]! + length[step]!));
+    if (end <= begin) continue;
+    context.fillStyle = palette.line;
+    context.fillRect(left + begin, top, 1, kSteps);
+    const name = timeline.names[label[step]!]!;
+    const room = Math.floor((end - begin - 8) / 6.7);
+    context.fillStyle = palette.ink2;
+    context.fillText(fit(room < name.length ? name.slice(name.indexOf("#")) : name, room), left + begin + 5, top + 9);
+  }
+  context.restore();
+}
+
+export function drawMark({ context, palette, view, left, height }: Area, [from, to]: [number, number]): void {
+  const x = left + pixelOf(view, from);
+  const width = Math.max(1, ((to - from) / (view.end - view.begin)) * view.width);
+  context.globalAlpha = 0.14;
+  context.fillStyle = palette.parts[0]!;
+  context.fillRect(x, kMinimap, width, height - kMinimap);
+  context.globalAlpha = 1;
+}
