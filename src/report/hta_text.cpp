@@ -9,6 +9,7 @@
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/hta_tables.h"
+#include "report/wrapped.h"
 #include "report/ranks_report.h"
 
 namespace fathom::report {
@@ -45,29 +46,6 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("communication", time.communication_ns, time.total_ns, overlapped) +
          bar_line("copies", time.memory_ns, time.total_ns, "") +
          bar_line("idle", time.idle_ns, time.total_ns, waited);
-}
-
-// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
-  const std::size_t indent = base::display_width(first);
-  std::string out = first;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t length = base::display_width(word);
-    if (column > indent && column + 1 + length > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-    at = end + 1;
-  }
-  return out + "\n";
 }
 
 std::string steps_text(const RankFindings& rank) {

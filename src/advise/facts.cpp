@@ -1,0 +1,100 @@
+#include "advise/facts.h"
+
+#include <algorithm>
+
+namespace fathom::advise {
+namespace {
+
+using base::Interval;
+using trace::kNoSpan;
+using trace::SpanId;
+using trace::SpanKind;
+
+base::IntervalSet busy_time(const analyze::GpuWork& gpu) {
+  std::vector<Interval> work;
+  work.reserve(gpu.rows.size());
+  for (const analyze::WorkRow& row : gpu.rows) work.push_back({row.start_ns, row.end_ns});
+  return base::normalize(std::move(work));
+}
+
+base::IntervalSet gaps_between(const base::IntervalSet& busy) {
+  base::IntervalSet gaps;
+  for (std::size_t i = 0; i + 1 < busy.size(); ++i)
+    gaps.push_back({busy[i].end, busy[i + 1].begin});
+  return gaps;
+}
+
+// Pieces and gaps are both in order of time, so one walk along each thread is enough.
+std::vector<bool> pieces_in(const analyze::HostLines& host, const std::vector<Interval>& gaps) {
+  std::vector<bool> inside(host.span.size());
+  for (const analyze::HostThread& thread : host.threads) {
+    auto gap = gaps.begin();
+    for (std::uint32_t i = thread.first; i < thread.last && gap != gaps.end(); ++i) {
+      const std::int64_t middle = host.start_ns[i] + (host.start_ns[i + 1] - host.start_ns[i]) / 2;
+      while (gap != gaps.end() && gap->end <= middle) ++gap;
+      inside[i] = gap != gaps.end() && gap->begin <= middle;
+    }
+  }
+  return inside;
+}
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
+    : trace(trace_),
+      plan(plan_),
+      on(*plan_.on),
+      spans(trace_.spans),
+      names(trace_),
+      roles(analyze::call_roles(trace_)),
+      takes_part(on.host.threads.size()),
+      busy(busy_time(on.gpu)),
+      gaps(gaps_between(busy)),
+      wall_ns(plan_.measured_ns) {
+  for (const analyze::HostWait& wait : on.host_waits) {
+    if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
+  }
+  for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
+  for (const Interval& gap : gaps) {
+    if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
+  }
+  in_long_gap = pieces_in(on.host, long_gaps);
+  for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
+}
+
+bool Facts::is_wait(SpanId call) const {
+  return std::binary_search(waits.begin(), waits.end(), call);
+}
+
+SpanId Facts::caller_of(SpanId call) const {
+  SpanId function = kNoSpan;
+  for (SpanId at = spans.parent[call]; at != kNoSpan; at = spans.parent[at]) {
+    const SpanKind kind = spans.kind[at];
+    if (kind == SpanKind::cpu_op || kind == SpanKind::scope) return at;
+    if (kind == SpanKind::python && function == kNoSpan) function = at;
+  }
+  return function == kNoSpan ? call : function;
+}
+
+std::int64_t Facts::bytes_of(SpanId span) const {
+  const auto by_span = [](const trace::SpanBytes& a, SpanId b) { return a.span < b; };
+  const auto found = std::lower_bound(trace.bytes.begin(), trace.bytes.end(), span, by_span);
+  return found != trace.bytes.end() && found->span == span ? found->bytes : 0;
+}
+
+Direction direction_of(std::string_view copy_name) {
+  if (has(copy_name, "HtoD") || has(copy_name, "Host-to-Device") ||
+      copy_name.starts_with("Write")) {
+    return Direction::to_gpu;
+  }
+  if (has(copy_name, "DtoH") || has(copy_name, "Device-to-Host") || copy_name.starts_with("Read")) {
+    return Direction::from_gpu;
+  }
+  return Direction::other;
+}
+
+}  // namespace fathom::advise
