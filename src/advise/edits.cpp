@@ -26,6 +26,18 @@ std::pair<std::size_t, std::size_t> pieces_within(const HostLines& host, std::ui
           static_cast<std::size_t>(last - host.start_ns.begin())};
 }
 
+std::pair<std::size_t, std::size_t> pieces_touching(const HostLines& host, std::uint32_t thread,
+                                                    base::Interval time) {
+  const auto from = host.start_ns.begin() + host.threads[thread].first;
+  const auto to = host.start_ns.begin() + host.threads[thread].last;
+  auto first = std::upper_bound(from, to, time.begin);
+  // The one that began before may reach into it.
+  if (first != from && *first > time.begin) --first;
+  const auto last = std::lower_bound(first, to, time.end);
+  return {static_cast<std::size_t>(first - host.start_ns.begin()),
+          static_cast<std::size_t>(last - host.start_ns.begin())};
+}
+
 void scale_piece(Edits& edits, const ReplayPlan& plan, std::size_t piece, double factor) {
   const HostLines& host = plan.on->host;
   if (edits.piece_ns.empty()) {

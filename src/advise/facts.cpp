@@ -24,18 +24,43 @@ base::IntervalSet gaps_between(const base::IntervalSet& busy) {
   return gaps;
 }
 
-// Pieces and gaps are both in order of time, so one walk along each thread is enough.
-std::vector<bool> pieces_in(const analyze::HostLines& host, const std::vector<Interval>& gaps) {
-  std::vector<bool> inside(host.span.size());
-  for (const analyze::HostThread& thread : host.threads) {
-    auto gap = gaps.begin();
-    for (std::uint32_t i = thread.first; i < thread.last && gap != gaps.end(); ++i) {
-      const std::int64_t middle = host.start_ns[i] + (host.start_ns[i + 1] - host.start_ns[i]) / 2;
-      while (gap != gaps.end() && gap->end <= middle) ++gap;
-      inside[i] = gap != gaps.end() && gap->begin <= middle;
+// The outermost span around another that is part of the gap, and not of the run as a whole.
+SpanId operation_in(const trace::Spans& spans, SpanId span, Interval gap) {
+  SpanId found = span;
+  for (SpanId at = span; at != kNoSpan; at = spans.parent[at]) {
+    if (spans.start_ns[at] < gap.begin || spans.end_ns(at) > gap.end) break;
+    found = at;
+  }
+  return found;
+}
+
+// Calls of the runtime and loading data have rules of their own.
+bool is_for_other_rules(const Facts& facts, SpanId span) {
+  for (SpanId at = span; at != kNoSpan; at = facts.spans.parent[at]) {
+    if (facts.names.loads_data(at)) return true;
+  }
+  return facts.spans.kind[span] == SpanKind::runtime_call;
+}
+
+std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
+  std::vector<GapPiece> found;
+  const analyze::HostLines& host = facts.on.host;
+  for (const std::uint32_t thread : facts.plan.threads) {
+    for (const Interval& gap : facts.long_gaps) {
+      const auto [first, last] = pieces_touching(host, thread, gap);
+      for (std::size_t i = first; i < last; ++i) {
+        if (host.span[i] == kNoSpan || is_for_other_rules(facts, host.span[i])) continue;
+        const SpanId operation = operation_in(facts.spans, host.span[i], gap);
+        const std::int64_t inside = std::min(facts.spans.end_ns(operation), gap.end) -
+                                    std::max(facts.spans.start_ns[operation], gap.begin);
+        if (inside < kLongOperationNs || !facts.names.shows_work(operation)) continue;
+        const std::int64_t time =
+            std::min(host.start_ns[i + 1], gap.end) - std::max(host.start_ns[i], gap.begin);
+        found.push_back({i, operation, time});
+      }
     }
   }
-  return inside;
+  return found;
 }
 
 bool has(std::string_view text, std::string_view part) {
@@ -62,7 +87,9 @@ Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
   for (const Interval& gap : gaps) {
     if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
   }
-  in_long_gap = pieces_in(on.host, long_gaps);
+  gap_pieces = pieces_in_long_gaps(*this);
+  in_long_operation.resize(on.host.span.size());
+  for (const GapPiece& one : gap_pieces) in_long_operation[one.piece] = true;
   for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
 }
 

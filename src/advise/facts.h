@@ -13,9 +13,17 @@
 
 namespace fathom::advise {
 
-// Gaps of the GPU from here on have a cause of their own, which `idle` names; shorter ones are how
-// launching goes on, which is the matter of `launch`.
+// In gaps of the GPU from 1 ms on, operations of the host from 0.5 ms on are a cause of their own,
+// which `idle` names. All else that keeps the host from launching is the matter of `launch`.
 inline constexpr std::int64_t kLongGapNs = 1'000'000;
+inline constexpr std::int64_t kLongOperationNs = 500'000;
+
+// A piece of the host in a long gap, the long operation it is part of, and the time they share.
+struct GapPiece {
+  std::size_t piece = 0;
+  trace::SpanId operation = trace::kNoSpan;
+  std::int64_t time_ns = 0;
+};
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
@@ -32,7 +40,8 @@ struct Facts {
   base::IntervalSet busy;                 // some GPU works
   base::IntervalSet gaps;                 // between the first work and the last, none does
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
-  std::vector<bool> in_long_gap;          // by piece of the host: at least half of it
+  std::vector<GapPiece> gap_pieces;       // by thread and time
+  std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
   std::int64_t wall_ns = 0;
   std::int64_t work_ns = 0;  // of all GPU work, summed
 

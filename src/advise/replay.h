@@ -95,8 +95,10 @@ void ignore_waits_of(Edits& edits, const ReplayPlan& plan, trace::SpanId call);
 // The row, which is not the first of its stream, becomes part of the row before it.
 void join_to_row_before(Edits& edits, const ReplayPlan& plan, std::uint32_t row);
 
-// The pieces of a thread that lie within a stretch of time, as [first, last).
+// The pieces of a thread that lie within a stretch of time, or share any of it, as [first, last).
 std::pair<std::size_t, std::size_t> pieces_within(const analyze::HostLines& host,
                                                   std::uint32_t thread, base::Interval time);
+std::pair<std::size_t, std::size_t> pieces_touching(const analyze::HostLines& host,
+                                                    std::uint32_t thread, base::Interval time);
 
 }  // namespace fathom::advise

@@ -30,6 +30,7 @@ struct Tiny {
   std::uint64_t runs = 0;
   std::int64_t work_ns = 0;
   std::int64_t launch_ns = 0;
+  std::int64_t saves_ns = 0;  // from launch to launch, and the lags on the GPU
 };
 
 bool waits_between(const Facts& facts, std::uint32_t thread, base::Interval time) {
@@ -67,7 +68,10 @@ std::map<trace::NameId, Tiny> tiny_kernels(const Facts& facts) {
         for (std::size_t i = first; i < last; ++i) {
           tiny.work_ns += rows[i].duration_ns();
           tiny.launch_ns += facts.spans.duration_ns[rows[i].launch];
-          if (i > first) tiny.follow.push_back(static_cast<std::uint32_t>(i));
+          if (i == first) continue;
+          tiny.follow.push_back(static_cast<std::uint32_t>(i));
+          tiny.saves_ns += facts.spans.end_ns(rows[i].launch) -
+                           facts.spans.end_ns(rows[i - 1].launch) + facts.plan.lag_ns[i];
         }
       }
       first = last;
@@ -88,7 +92,7 @@ void join(Edits& edits, const Facts& facts, std::uint32_t row) {
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny) {
   const std::uint64_t calls = tiny.follow.size() + tiny.runs;
   Candidate found;
-  found.concerns_ns = tiny.work_ns + tiny.launch_ns;
+  found.concerns_ns = tiny.saves_ns;
   found.words.rule = "batching";
   found.words.type = SuggestionType::batching;
   found.words.operation = facts.trace.names.view(name);

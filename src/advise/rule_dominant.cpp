@@ -39,7 +39,7 @@ Candidates rule_dominant(const Facts& facts) {
   if (most == totals.end() || facts.share(most->second.ns) < kTriggerPct) return {};
   const Total& total = most->second;
   const double of_work = static_cast<double>(total.ns) / static_cast<double>(facts.work_ns);
-  if (of_work < kOfWork) return {};
+  if (of_work <= kOfWork) return {};
 
   Candidate found;
   found.concerns_ns = total.ns;

@@ -7,24 +7,23 @@
 #include "base/format.h"
 
 // Trigger  Gaps of the GPU of 1 ms and more take 15 % of the run together, or one is 500 ms, or in
-//          one thirtieth of the run the GPU works less than half; and one operation of the host,
-//          which is no launch, no wait and no loading of data, fills 0.5 % of the run in them.
+//          one thirtieth of the run the GPU works less than half; and calls of one operation of the
+//          host of 0.5 ms and more, which is no launch, no wait and no loading of data, fill 0.5 %
+//          of the run in them.
 // Edit     What the host does for that operation in those gaps shrinks to a half, and to nothing:
 // it
 //          goes on elsewhere or earlier. All that it waits for itself stays.
 namespace fathom::advise {
 namespace {
 
-using analyze::HostLines;
-using trace::kNoSpan;
 using trace::SpanId;
-using trace::SpanKind;
 
 constexpr double kTriggerPct = 15;
 constexpr double kWorthPct = 0.5;
 constexpr std::int64_t kHugeGapNs = 500'000'000;
 constexpr std::int64_t kSlices = 30;
 constexpr std::size_t kMost = 3;  // operations that are named
+constexpr std::int64_t kTimesUsual = 10;
 
 bool has_a_quiet_slice(const Facts& facts) {
   if (facts.busy.empty()) return false;
@@ -44,23 +43,6 @@ bool has_a_quiet_slice(const Facts& facts) {
   return false;
 }
 
-// The outermost span around a piece that is part of the gap, and not of the run as a whole.
-SpanId operation_at(const Facts& facts, SpanId span, base::Interval gap) {
-  SpanId found = span;
-  for (SpanId at = span; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (facts.spans.start_ns[at] < gap.begin || facts.spans.end_ns(at) > gap.end) break;
-    found = at;
-  }
-  return found;
-}
-
-bool belongs_to_others(const Facts& facts, SpanId span) {
-  for (SpanId at = span; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (facts.names.loads_data(at)) return true;
-  }
-  return facts.spans.kind[span] == SpanKind::runtime_call;
-}
-
 struct Filler {
   std::int64_t total_ns = 0;
   std::vector<std::size_t> pieces;
@@ -69,25 +51,30 @@ struct Filler {
 
 std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   std::map<trace::NameId, Filler> found;
-  const HostLines& host = facts.on.host;
-  for (const std::uint32_t thread : facts.plan.threads) {
-    for (const base::Interval& gap : facts.long_gaps) {
-      const auto [first, last] = pieces_within(host, thread, gap);
-      for (std::size_t i = first; i < last; ++i) {
-        const SpanId span = host.span[i];
-        if (span == kNoSpan || belongs_to_others(facts, span)) continue;
-        const SpanId operation = operation_at(facts, span, gap);
-        if (!facts.names.shows_work(operation)) continue;
-        Filler& filler = found[facts.spans.name[operation]];
-        filler.total_ns += host.start_ns[i + 1] - host.start_ns[i];
-        filler.pieces.push_back(i);
-        if (filler.spans.empty() || filler.spans.back() != operation) {
-          filler.spans.push_back(operation);
-        }
-      }
+  for (const GapPiece& one : facts.gap_pieces) {
+    Filler& filler = found[facts.spans.name[one.operation]];
+    filler.total_ns += one.time_ns;
+    if (filler.pieces.empty() || filler.pieces.back() != one.piece) {
+      filler.pieces.push_back(one.piece);
+    }
+    if (filler.spans.empty() || filler.spans.back() != one.operation) {
+      filler.spans.push_back(one.operation);
     }
   }
   return found;
+}
+
+// Whether the calls that filled gaps are those that are not like the others of their name: the
+// first use sets things up.
+bool is_first_use(const Facts& facts, trace::NameId name, const Filler& filler) {
+  std::vector<std::int64_t> times;
+  for (SpanId id = 0; id < facts.spans.size(); ++id) {
+    if (facts.spans.name[id] == name) times.push_back(facts.spans.duration_ns[id]);
+  }
+  if (times.size() < 2 * filler.spans.size()) return false;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return filler.total_ns > kTimesUsual * *middle * static_cast<std::int64_t>(filler.spans.size());
 }
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
@@ -108,6 +95,17 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
       "Do it in another thread or process, before the step that needs it, on the GPU, or less "
       "often "
       "(logging, checkpoints, metrics).";
+  if (is_first_use(facts, name, filler)) {
+    found.words.title =
+        fmt::format("Warm up {} before it counts", base::fit(found.words.operation, 40));
+    found.words.description +=
+        " Most other calls of it are over 10 times shorter: these set something up.";
+    found.supposes = "if that had been done before";
+    found.words.implementation_hint =
+        "Run a few steps before those that matter, and before those that are traced: the first "
+        "calls "
+        "choose algorithms, allocate and load code.";
+  }
   show(found.words, facts.trace, filler.spans);
   found.edit = [&facts, pieces = filler.pieces](Edits& edits, Effort effort) {
     for (const std::size_t piece : pieces) {

@@ -8,16 +8,15 @@
 // Trigger  The threads that launch GPU work load data for over 5 % of the run.
 // Edit     The loading shrinks. In worker processes it goes on beside the step: with W of them,
 // what
-//          is left of it is what the rest of the step does not cover of its W-th part. W is 2, 4
-//          and
-//          8. Where workers are in use already, waiting for them shrinks by 25, 50 and 90 %.
+//          is left is what the rest of the step does not cover of its W-th part, and at least 50,
+//          10 and 2 %. W is 2, 4 and 8. Where workers are in use already, waiting for them shrinks
+//          by 25, 50 and 90 %.
 namespace fathom::advise {
 namespace {
 
 using trace::SpanId;
 
 constexpr double kTriggerPct = 5;
-constexpr double kHandOver = 0.02;  // of the loading stays: taking over what a worker has made
 
 struct Load {
   SpanId span = trace::kNoSpan;
@@ -47,10 +46,12 @@ std::vector<Load> loads_of(const Facts& facts) {
   return loads;
 }
 
-double left_with_workers(std::int64_t load_ns, std::int64_t rest_ns, double workers) {
+// Workers share the processor with the thread they work for, and what they have made is taken over
+// from them: a part of the loading stays.
+double left_with_workers(std::int64_t load_ns, std::int64_t rest_ns, Effort effort) {
   const auto load = static_cast<double>(load_ns);
-  const double uncovered = load / workers - static_cast<double>(rest_ns);
-  return std::max(kHandOver, uncovered / load);
+  const double uncovered = load / pick(effort, 2.0, 4.0, 8.0) - static_cast<double>(rest_ns);
+  return std::max(pick(effort, 0.5, 0.1, 0.02), uncovered / load);
 }
 
 }  // namespace
@@ -100,10 +101,9 @@ Candidates rule_input(const Facts& facts) {
   show(found.words, facts.trace, spans);
   found.edit = [&facts, loads, has_workers](Edits& edits, Effort effort) {
     for (const Load& load : loads) {
-      const double left = has_workers
-                              ? pick(effort, 0.75, 0.5, 0.1)
-                              : left_with_workers(facts.spans.duration_ns[load.span], load.rest_ns,
-                                                  pick(effort, 2.0, 4.0, 8.0));
+      const double left =
+          has_workers ? pick(effort, 0.75, 0.5, 0.1)
+                      : left_with_workers(facts.spans.duration_ns[load.span], load.rest_ns, effort);
       scale_host(edits, facts.plan, load.span, left);
     }
   };

@@ -44,14 +44,34 @@ bool reads_a_result(const Facts& facts, SpanId call) {
   return false;
 }
 
+// At the end there is nothing left to run ahead to.
+std::int64_t last_launch_ns(const Facts& facts) {
+  std::int64_t last = INT64_MIN;
+  for (const analyze::WorkRow& row : facts.on.gpu.rows) {
+    if (row.launch != kNoSpan) last = std::max(last, facts.spans.start_ns[row.launch]);
+  }
+  return last;
+}
+
+// Several threads may wait at once.
+std::int64_t time_in(const Facts& facts, const std::vector<SpanId>& calls) {
+  std::vector<base::Interval> time;
+  for (const SpanId call : calls) {
+    time.push_back({facts.spans.start_ns[call], facts.spans.end_ns(call)});
+  }
+  return base::total_length(base::normalize(std::move(time)));
+}
+
 Waits waits_of(const Facts& facts) {
+  const std::int64_t last_launch = last_launch_ns(facts);
   Waits found;
   for (const SpanId call : facts.waits) {
-    if (!is_sync(facts.role(call))) continue;
+    if (!is_sync(facts.role(call)) || facts.spans.start_ns[call] >= last_launch) continue;
     const bool reads = reads_a_result(facts, call);
     (reads ? found.reads : found.plain).push_back(call);
-    (reads ? found.reads_ns : found.plain_ns) += facts.spans.duration_ns[call];
   }
+  found.plain_ns = time_in(facts, found.plain);
+  found.reads_ns = time_in(facts, found.reads);
   return found;
 }
 

@@ -16,7 +16,7 @@ enum class Effort : std::uint8_t { low, mid, high };
 struct Candidate {
   Suggestion words;
   std::string supposes;
-  std::int64_t concerns_ns = 0;  // how long what it is about took; orders those without a gain
+  std::int64_t concerns_ns = 0;  // how long what it is about took: no more can be gained
   std::function<void(Edits&, Effort)> edit;  // empty: advice alone
 };
 
@@ -42,8 +42,10 @@ Candidates rule_capacity(const Facts& facts);
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);
 
-// The spans that show most: the longest few of them, longest first; and how many there are.
+// The spans that show most: the longest few of them, longest first, or the first few; and how many
+// there are.
 void show(Suggestion& words, const trace::Trace& trace, std::vector<trace::SpanId> spans);
+void show_in_order(Suggestion& words, std::vector<trace::SpanId> spans);
 
 // `low`, `mid` or `high`, as the effort is.
 template <typename T>

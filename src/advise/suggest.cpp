@@ -39,7 +39,6 @@ std::string duration(std::int64_t ns) {
 // A change that was replayed by itself, and what it brought.
 struct Tried {
   Candidate* candidate = nullptr;
-  std::int64_t alone_ns = 0;
   std::int64_t known_ns = 0;  // the least it was seen to bring so far, alone or after others
 };
 
@@ -47,15 +46,17 @@ struct Tried {
 class Attribution {
  public:
   Attribution(const Facts& facts, std::int64_t replayed_ns, bool all)
-      : facts_(facts), wall_ns_(replayed_ns), least_pct_(all ? 0 : kWorthPct) {}
+      : facts_(facts),
+        unchanged_ns_(replayed_ns),
+        wall_ns_(replayed_ns),
+        least_pct_(all ? 0 : kWorthPct) {}
 
   void run(Candidates& candidates, Suggestions& into) {
     base::Progress progress("trying changes", candidates.size());
     std::vector<Tried> tried;
     for (Candidate& candidate : candidates) {
       if (!candidate.edit) continue;
-      const std::int64_t gain = wall_ns_ - wall_with(candidate, Effort::mid);
-      tried.push_back({&candidate, gain, gain});
+      tried.push_back({&candidate, gain_of(candidate, Effort::mid, {}, unchanged_ns_)});
       progress.advance(1);
     }
     while (!tried.empty()) {
@@ -79,25 +80,32 @@ class Attribution {
     for (std::size_t i = 0;; ++i) {
       const auto best = std::max_element(tried.begin(), tried.end(), by_gain);
       if (taken_ == 0 || !is_worth(best->known_ns)) return best;
-      const std::int64_t adds = wall_ns_ - wall_with(*best->candidate, Effort::mid);
+      const std::int64_t adds = gain_of(*best->candidate, Effort::mid, taken_edits_, wall_ns_);
       if (adds >= best->known_ns || i > tried.size()) return best;
-      best->known_ns = std::max<std::int64_t>(0, adds);
+      best->known_ns = adds;
     }
   }
 
-  std::int64_t wall_with(const Candidate& candidate, Effort effort) const {
-    Edits edits = taken_edits_;
+  std::int64_t gain_of(const Candidate& candidate, Effort effort, Edits edits,
+                       std::int64_t from_ns) const {
     candidate.edit(edits, effort);
-    return replay(facts_.plan, edits).wall_ns;
+    const std::int64_t gain = from_ns - replay(facts_.plan, edits).wall_ns;
+    return std::clamp<std::int64_t>(gain, 0, candidate.concerns_ns);
+  }
+
+  // What it brings by itself, or after those taken, whichever is less.
+  std::int64_t least_gain_of(const Candidate& candidate, Effort effort) const {
+    const std::int64_t alone = gain_of(candidate, effort, {}, unchanged_ns_);
+    return taken_ == 0 ? alone
+                       : std::min(alone, gain_of(candidate, effort, taken_edits_, wall_ns_));
   }
 
   Suggestion take(const Tried& best) {
     const Candidate& candidate = *best.candidate;
     Gain gain;
     gain.mid_ns = best.known_ns;
-    gain.low_ns =
-        std::clamp<std::int64_t>(wall_ns_ - wall_with(candidate, Effort::low), 0, gain.mid_ns);
-    gain.high_ns = std::max(gain.mid_ns, wall_ns_ - wall_with(candidate, Effort::high));
+    gain.low_ns = std::min(gain.mid_ns, least_gain_of(candidate, Effort::low));
+    gain.high_ns = std::max(gain.mid_ns, least_gain_of(candidate, Effort::high));
     candidate.edit(taken_edits_, Effort::mid);
     wall_ns_ = replay(facts_.plan, taken_edits_).wall_ns;
     ++taken_;
@@ -120,6 +128,7 @@ class Attribution {
   }
 
   const Facts& facts_;
+  const std::int64_t unchanged_ns_;
   Edits taken_edits_;
   std::int64_t wall_ns_;
   double least_pct_;
@@ -236,7 +245,6 @@ Suggestions suggest(const trace::Trace& trace, bool all) {
 }
 
 void show(Suggestion& words, const trace::Trace& trace, std::vector<SpanId> spans) {
-  words.evidence_count = spans.size();
   const auto longer = [&](SpanId a, SpanId b) {
     const std::int64_t left = trace.spans.duration_ns[a];
     const std::int64_t right = trace.spans.duration_ns[b];
@@ -245,7 +253,12 @@ void show(Suggestion& words, const trace::Trace& trace, std::vector<SpanId> span
   const std::size_t shown = std::min(kEvidence, spans.size());
   std::partial_sort(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(shown), spans.end(),
                     longer);
-  spans.resize(shown);
+  show_in_order(words, std::move(spans));
+}
+
+void show_in_order(Suggestion& words, std::vector<SpanId> spans) {
+  words.evidence_count = spans.size();
+  if (spans.size() > kEvidence) spans.resize(kEvidence);
   words.evidence = std::move(spans);
 }
 

@@ -73,7 +73,7 @@ std::string evidence_text(const SuggestReport& report, const Suggestion& one,
                           std::int64_t begin_ns) {
   const trace::SpanId first = one.evidence.front();
   const trace::Spans& spans = report.trace.spans;
-  return fmt::format("{}; the longest {} at {} on {}: {}",
+  return fmt::format("{}, the first of {} at {} on {}: {}",
                      base::format_plural(one.evidence_count, "span", "spans"),
                      base::format_duration(static_cast<double>(spans.duration_ns[first])),
                      base::format_duration(static_cast<double>(spans.start_ns[first] - begin_ns)),
@@ -122,6 +122,10 @@ std::string to_text(const SuggestReport& report, std::size_t top, std::size_t wi
   }
   if (shown < found.list.size()) {
     text += fmt::format("\n  … {} more (--top {})\n", found.list.size() - shown, found.list.size());
+  }
+  if (shown > 0 && found.left_out > 0) {
+    text += fmt::format("\n  {} of less than 0.5 % left out (--all)\n",
+                        base::format_plural(found.left_out, "change", "changes"));
   }
   return text + "\n";
 }
