@@ -67,6 +67,17 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+Direction direction_of(std::string_view copy_name) {
+  if (has(copy_name, "HtoD") || has(copy_name, "Host-to-Device") ||
+      copy_name.starts_with("Write")) {
+    return Direction::to_gpu;
+  }
+  if (has(copy_name, "DtoH") || has(copy_name, "Device-to-Host") || copy_name.starts_with("Read")) {
+    return Direction::from_gpu;
+  }
+  return Direction::other;
+}
+
 }  // namespace
 
 Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
@@ -83,6 +94,14 @@ Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }
+  waits_.resize(spans.size());
+  for (const SpanId call : waits) waits_[call] = true;
+  directions_.resize(trace.names.size());
+  for (const analyze::WorkRow& row : on.gpu.rows) {
+    const bool is_new =
+        row.type == analyze::WorkType::memory && directions_[row.name] == Direction::other;
+    if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
+  }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
   for (const Interval& gap : gaps) {
     if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
@@ -91,10 +110,6 @@ Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
   in_long_operation.resize(on.host.span.size());
   for (const GapPiece& one : gap_pieces) in_long_operation[one.piece] = true;
   for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
-}
-
-bool Facts::is_wait(SpanId call) const {
-  return std::binary_search(waits.begin(), waits.end(), call);
 }
 
 SpanId Facts::caller_of(SpanId call) const {
@@ -111,17 +126,6 @@ std::int64_t Facts::bytes_of(SpanId span) const {
   const auto by_span = [](const trace::SpanBytes& a, SpanId b) { return a.span < b; };
   const auto found = std::lower_bound(trace.bytes.begin(), trace.bytes.end(), span, by_span);
   return found != trace.bytes.end() && found->span == span ? found->bytes : 0;
-}
-
-Direction direction_of(std::string_view copy_name) {
-  if (has(copy_name, "HtoD") || has(copy_name, "Host-to-Device") ||
-      copy_name.starts_with("Write")) {
-    return Direction::to_gpu;
-  }
-  if (has(copy_name, "DtoH") || has(copy_name, "Device-to-Host") || copy_name.starts_with("Read")) {
-    return Direction::from_gpu;
-  }
-  return Direction::other;
 }
 
 }  // namespace fathom::advise

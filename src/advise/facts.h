@@ -25,6 +25,9 @@ struct GapPiece {
   std::int64_t time_ns = 0;
 };
 
+// Where a copy goes; `other` for all that is no copy between host and GPU.
+enum class Direction : std::uint8_t { other, to_gpu, from_gpu };
+
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
   Facts(const trace::Trace& trace, const ReplayPlan& plan);
@@ -49,7 +52,8 @@ struct Facts {
     return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
   }
   analyze::CallRole role(trace::SpanId call) const { return roles[spans.name[call]]; }
-  bool is_wait(trace::SpanId call) const;
+  bool is_wait(trace::SpanId span) const { return waits_[span]; }
+  Direction direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
     return on.host.thread_of_track[spans.track[span]];
   }
@@ -58,10 +62,10 @@ struct Facts {
   trace::SpanId caller_of(trace::SpanId call) const;
   // Bytes that a copy or fill moved; 0 where it does not say.
   std::int64_t bytes_of(trace::SpanId span) const;
+
+ private:
+  std::vector<bool> waits_;            // by span
+  std::vector<Direction> directions_;  // by name
 };
-
-enum class Direction : std::uint8_t { other, to_gpu, from_gpu };
-
-Direction direction_of(std::string_view copy_name);
 
 }  // namespace fathom::advise

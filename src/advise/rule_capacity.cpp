@@ -1,23 +1,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "advise/rules.h"
-#include "analyze/memory.h"
 #include "base/format.h"
 
 // Trigger  The memory of a GPU is over 90 % full at the peak: what was allocated, or what the
-//          allocator had reserved.
+//          allocator had reserved, as the source says.
 // Edit     None: this costs no time until it fails.
 namespace fathom::advise {
 namespace {
 
 constexpr double kFullShare = 0.9;
 
-std::int64_t most_held(const analyze::DeviceMemory& device) {
-  std::int64_t most = device.levels.empty() ? 0 : device.peak_bytes();
-  for (const analyze::MemoryLevel& level : device.levels) {
-    most = std::max(most, level.reserved.value_or(0));
+// By device: the most that the source says was allocated or reserved.
+std::map<std::int64_t, std::int64_t> most_held(const trace::Trace& trace) {
+  std::map<std::int64_t, std::int64_t> most;
+  for (const trace::MemoryEvent& event : trace.memory) {
+    if (event.device != trace::MemoryDevice::gpu) continue;
+    std::int64_t& so_far = most[event.device_index];
+    so_far =
+        std::max({so_far, event.total_allocated.value_or(0), event.total_reserved.value_or(0)});
   }
   return most;
 }
@@ -25,22 +29,18 @@ std::int64_t most_held(const analyze::DeviceMemory& device) {
 }  // namespace
 
 Candidates rule_capacity(const Facts& facts) {
-  if (facts.trace.memory.empty()) return {};
   Candidates found;
-  const analyze::Memory memory = analyze::memory(facts.trace);
-  for (const analyze::DeviceMemory& device : memory.devices) {
-    if (device.device != trace::MemoryDevice::gpu) continue;
-    const auto known =
-        std::find_if(facts.trace.run.devices.begin(), facts.trace.run.devices.end(),
-                     [&](const trace::DeviceInfo& info) { return info.id == device.index; });
-    if (known == facts.trace.run.devices.end() || !known->memory_bytes) continue;
-    const auto size = static_cast<double>(*known->memory_bytes);
-    const auto held = static_cast<double>(most_held(device));
+  const std::map<std::int64_t, std::int64_t> most = most_held(facts.trace);
+  for (const trace::DeviceInfo& device : facts.trace.run.devices) {
+    const auto known = most.find(device.id);
+    if (known == most.end() || !device.memory_bytes) continue;
+    const auto size = static_cast<double>(*device.memory_bytes);
+    const auto held = static_cast<double>(known->second);
     if (held < kFullShare * size) continue;
     Candidate one;
     one.words.rule = "capacity";
     one.words.type = SuggestionType::memory;
-    one.words.operation = known->name;
+    one.words.operation = device.name;
     one.words.title = "Leave room in device memory";
     one.words.description = fmt::format(
         "{} of {} were in use at the peak ({}): a little more and allocations fail, or "

@@ -44,7 +44,7 @@ Copies copies_of(const Facts& facts) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.type != WorkType::memory) continue;
     const std::string_view name = facts.trace.names.view(row.name);
-    const Direction direction = direction_of(name);
+    const Direction direction = facts.direction(row);
     if (direction == Direction::other) continue;
     const bool is_pageable = name.find("Pageable") != name.npos;
     const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;

@@ -26,7 +26,6 @@ constexpr std::size_t kMany = 10;
 struct Trip {
   std::int64_t kernel_ns = 0;
   std::int64_t other_ns = 0;  // copies and calls
-  bool goes = false;
   bool comes_back = false;
   std::vector<std::uint32_t> rows;
 };
@@ -36,20 +35,31 @@ struct Trips {
   std::vector<std::pair<SpanId, Trip>> calls;
 };
 
+// A call that something is copied to the GPU for.
+std::vector<bool> goers_of(const Facts& facts) {
+  std::vector<bool> goes(facts.spans.size());
+  for (const WorkRow& row : facts.on.gpu.rows) {
+    if (row.launch == kNoSpan || facts.direction(row) != Direction::to_gpu) continue;
+    goes[facts.caller_of(row.launch)] = true;
+  }
+  return goes;
+}
+
 std::map<SpanId, Trip> trips_of(const Facts& facts) {
+  const std::vector<bool> goes = goers_of(facts);
   std::map<SpanId, Trip> trips;
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.launch == kNoSpan) continue;
     const SpanId caller = facts.caller_of(row.launch);
-    if (caller == row.launch || facts.spans.duration_ns[caller] >= kShortNs) continue;
+    if (!goes[caller] || caller == row.launch || facts.spans.duration_ns[caller] >= kShortNs)
+      continue;
     Trip& trip = trips[caller];
     trip.rows.push_back(i);
     trip.other_ns += facts.spans.duration_ns[row.launch];
     const bool is_kernel = row.type != WorkType::memory;
     (is_kernel ? trip.kernel_ns : trip.other_ns) += row.duration_ns();
-    const Direction direction = direction_of(facts.trace.names.view(row.name));
-    trip.goes |= direction == Direction::to_gpu;
+    const Direction direction = facts.direction(row);
     trip.comes_back |= direction == Direction::from_gpu;
   }
   return trips;
@@ -58,7 +68,7 @@ std::map<SpanId, Trip> trips_of(const Facts& facts) {
 std::map<trace::NameId, Trips> round_trips(const Facts& facts) {
   std::map<trace::NameId, Trips> found;
   for (auto& [call, trip] : trips_of(facts)) {
-    const bool is_round = trip.goes && trip.comes_back && trip.kernel_ns > 0;
+    const bool is_round = trip.comes_back && trip.kernel_ns > 0;
     if (!is_round || trip.kernel_ns >= trip.other_ns) continue;
     Trips& trips = found[facts.spans.name[call]];
     trips.total_ns += facts.spans.duration_ns[call];

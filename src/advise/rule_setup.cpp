@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "advise/rules.h"
 #include "base/format.h"
@@ -54,14 +53,16 @@ struct Calls {
 
 Calls calls_of(const Facts& facts) {
   Calls found;
-  std::map<trace::NameId, std::vector<SpanId>> others;
+  std::vector<std::vector<SpanId>> by_name(facts.trace.names.size());
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
     if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
     const std::uint32_t thread = facts.thread_of(id);
     if (thread == analyze::HostLines::kNoThread || !facts.takes_part[thread]) continue;
-    others[facts.spans.name[id]].push_back(id);
+    by_name[facts.spans.name[id]].push_back(id);
   }
-  for (auto& [name, calls] : others) {
+  for (trace::NameId name = 0; name < by_name.size(); ++name) {
+    const std::vector<SpanId>& calls = by_name[name];
+    if (calls.empty()) continue;
     const std::string_view text = facts.trace.names.view(name);
     if (builds(text)) {
       found.builds.insert(found.builds.end(), calls.begin(), calls.end());
