@@ -9,8 +9,8 @@
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/hta_tables.h"
-#include "report/wrapped.h"
 #include "report/ranks_report.h"
+#include "report/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -81,14 +81,14 @@ std::string headline(const HtaReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-std::string advice(const analyze::HtaSummary& summary, std::size_t width) {
+std::string advice(const HtaReport& report, std::size_t width) {
   std::string text;
-  if (!summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
-  for (const analyze::HtaBottleneck& bottleneck : summary.bottlenecks) {
+  if (!report.summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
+  for (const analyze::HtaBottleneck& bottleneck : report.summary.bottlenecks) {
     text += wrapped(bottleneck.text, "  · ", width);
   }
-  if (!summary.recommendations.empty()) text += "\n  what to try\n";
-  for (const std::string& one : summary.recommendations) text += wrapped(one, "  · ", width);
+  if (!report.recommendations.empty()) text += "\n  what to try\n";
+  for (const std::string& one : report.recommendations) text += wrapped(one, "  · ", width);
   return text;
 }
 
@@ -109,7 +109,7 @@ std::string to_text(const HtaReport& report, std::size_t top, std::size_t width)
   text += kernels_table(report.summary, top, width);
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
-  return text + advice(report.summary, width) + "\n";
+  return text + advice(report, width) + "\n";
 }
 
 }  // namespace fathom::report

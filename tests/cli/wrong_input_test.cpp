@@ -111,7 +111,8 @@ TEST_P(WrongInput, NoArgument) {
   expect_one_line(run_program({GetParam()}), "required");
 }
 
-INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput, testing::Values("report", "hta", "convert"),
+INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
+                         testing::Values("report", "hta", "convert", "suggest"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {

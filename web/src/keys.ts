@@ -1,7 +1,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { kTabs } from "./tabs";
 
-// Keys of the whole page: 1–6 choose a tab, / finds, ? helps. Canvases have their own beside these.
+// Keys of the whole page: 1–7 choose a tab, / finds, ? helps. Canvases have their own beside these.
 export function useKeys(help: () => void): void {
   // Before the first paint: what is seen can be used.
   useLayoutEffect(() => {

@@ -3,10 +3,11 @@ import { KernelsTab } from "./kernels/tab";
 import { MemoryTab } from "./memory/tab";
 import { OverviewTab } from "./overview/tab";
 import { RanksTab } from "./ranks/tab";
+import { SuggestionsTab } from "./suggestions/tab";
 import type { Tab } from "./tab";
 import { TimelineTab } from "./timeline/tab";
 
-// The page's tabs, in the order of the bar and of the keys 1–6.
+// The page's tabs, in the order of the bar and of the keys 1–7.
 export const kTabs: readonly Tab[] = [
   { id: "overview", title: "Overview", view: OverviewTab },
   { id: "timeline", title: "Timeline", view: TimelineTab },
@@ -14,6 +15,7 @@ export const kTabs: readonly Tab[] = [
   { id: "kernels", title: "Kernels", view: KernelsTab },
   { id: "memory", title: "Memory", view: MemoryTab },
   { id: "ranks", title: "Ranks", view: RanksTab },
+  { id: "suggestions", title: "Suggestions", view: SuggestionsTab },
 ];
 
 // The tab that an address names ("#kernels", or "#timeline?…" with a place in it), else the first.
