@@ -36,10 +36,7 @@ SpanId operation_in(const trace::Spans& spans, SpanId span, Interval gap) {
 
 // Calls of the runtime and loading data have rules of their own.
 bool is_for_other_rules(const Facts& facts, SpanId span) {
-  for (SpanId at = span; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (facts.names.loads_data(at)) return true;
-  }
-  return facts.spans.kind[span] == SpanKind::runtime_call;
+  return facts.loads_data(span) || facts.spans.kind[span] == SpanKind::runtime_call;
 }
 
 std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
@@ -96,6 +93,12 @@ Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
   }
   waits_.resize(spans.size());
   for (const SpanId call : waits) waits_[call] = true;
+  // What is around a span comes before it.
+  loads_.resize(spans.size());
+  for (SpanId id = 0; names.any_loads_data() && id < spans.size(); ++id) {
+    const SpanId parent = spans.parent[id];
+    loads_[id] = names.loads_data(id) || (parent != kNoSpan && loads_[parent]);
+  }
   directions_.resize(trace.names.size());
   for (const analyze::WorkRow& row : on.gpu.rows) {
     const bool is_new =

@@ -52,6 +52,8 @@ struct Facts {
     return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
   }
   analyze::CallRole role(trace::SpanId call) const { return roles[spans.name[call]]; }
+  // It loads data, or is part of what does.
+  bool loads_data(trace::SpanId span) const { return loads_[span]; }
   bool is_wait(trace::SpanId span) const { return waits_[span]; }
   Direction direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
@@ -65,6 +67,7 @@ struct Facts {
 
  private:
   std::vector<bool> waits_;            // by span
+  std::vector<bool> loads_;            // by span
   std::vector<Direction> directions_;  // by name
 };
 

@@ -64,17 +64,47 @@ std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   return found;
 }
 
-// Whether the calls that filled gaps are those that are not like the others of their name: the
-// first use sets things up.
-bool is_first_use(const Facts& facts, trace::NameId name, const Filler& filler) {
+enum class Calls { usual, first, slow };
+
+// Whether the calls that filled gaps are like most of their name; if not, whether the first of all
+// is among them, which sets things up.
+Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler) {
   std::vector<std::int64_t> times;
+  SpanId first = filler.spans.front();
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
-    if (facts.spans.name[id] == name) times.push_back(facts.spans.duration_ns[id]);
+    if (facts.spans.name[id] != name) continue;
+    times.push_back(facts.spans.duration_ns[id]);
+    if (facts.spans.start_ns[id] < facts.spans.start_ns[first]) first = id;
   }
-  if (times.size() < 2 * filler.spans.size()) return false;
+  if (times.size() < 2 * filler.spans.size()) return Calls::usual;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
-  return filler.total_ns > kTimesUsual * *middle * static_cast<std::int64_t>(filler.spans.size());
+  const auto count = static_cast<std::int64_t>(filler.spans.size());
+  if (filler.total_ns <= kTimesUsual * *middle * count) return Calls::usual;
+  const bool has_first =
+      std::find(filler.spans.begin(), filler.spans.end(), first) != filler.spans.end();
+  return has_first ? Calls::first : Calls::slow;
+}
+
+// Calls that are not like the others need other words.
+void say_what_is_unusual(Candidate& found, Calls calls) {
+  if (calls == Calls::usual) return;
+  const std::string name = base::fit(found.words.operation, 40);
+  found.words.description += " Most other calls of it are over 10 times shorter.";
+  if (calls == Calls::first) {
+    found.words.title = fmt::format("Warm up {} before it counts", name);
+    found.supposes = "if that had been done before";
+    found.words.implementation_hint =
+        "Run a few steps before those that matter, and before those that are traced: first calls "
+        "choose algorithms, allocate and load code.";
+    return;
+  }
+  found.words.title = fmt::format("See why some calls of {} are slow", name);
+  found.supposes = "if these took no time";
+  found.words.implementation_hint =
+      "Look at them in the timeline: memory that is allocated anew, locks, garbage collection, "
+      "other "
+      "programs on the same cores.";
 }
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
@@ -95,17 +125,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
       "Do it in another thread or process, before the step that needs it, on the GPU, or less "
       "often "
       "(logging, checkpoints, metrics).";
-  if (is_first_use(facts, name, filler)) {
-    found.words.title =
-        fmt::format("Warm up {} before it counts", base::fit(found.words.operation, 40));
-    found.words.description +=
-        " Most other calls of it are over 10 times shorter: these set something up.";
-    found.supposes = "if that had been done before";
-    found.words.implementation_hint =
-        "Run a few steps before those that matter, and before those that are traced: the first "
-        "calls "
-        "choose algorithms, allocate and load code.";
-  }
+  say_what_is_unusual(found, kind_of_calls(facts, name, filler));
   show(found.words, facts.trace, filler.spans);
   found.edit = [&facts, pieces = filler.pieces](Edits& edits, Effort effort) {
     for (const std::size_t piece : pieces) {

@@ -27,7 +27,7 @@ bool is_dispatch(const Facts& facts, std::size_t piece) {
   const SpanId span = facts.on.host.span[piece];
   if (facts.in_long_operation[piece]) return false;
   if (span == kNoSpan) return true;
-  if (facts.names.loads_data(span) || facts.is_wait(span)) return false;
+  if (facts.loads_data(span) || facts.is_wait(span)) return false;
   const CallRole role = facts.role(span);
   return facts.spans.kind[span] != SpanKind::runtime_call || role == CallRole::launch ||
          role == CallRole::copy;

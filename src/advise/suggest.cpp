@@ -119,12 +119,17 @@ class Attribution {
     found.current_time_ms = now;
     found.estimated_time_ms = now - static_cast<double>(gain.mid_ns) / 1e6;
     if (*found.estimated_time_ms > 0) found.potential_speedup = now / *found.estimated_time_ms;
-    found.expected_improvement =
-        fmt::format("{} of the run less ({}), {}; {} to {} as it is done.",
-                    base::format_percent(found.gain_pct), duration(gain.mid_ns), candidate.supposes,
-                    base::format_percent(facts_.share(gain.low_ns)),
-                    base::format_percent(facts_.share(gain.high_ns)));
+    found.expected_improvement = words_of(gain, found.gain_pct, candidate.supposes);
     return found;
+  }
+
+  std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes) const {
+    std::string text = fmt::format("{} of the run less ({}), {}", base::format_percent(gain_pct),
+                                   duration(gain.mid_ns), supposes);
+    const std::string low = base::format_percent(facts_.share(gain.low_ns));
+    const std::string high = base::format_percent(facts_.share(gain.high_ns));
+    if (low != high) text += fmt::format("; from {} to {}, as it is done", low, high);
+    return text + ".";
   }
 
   const Facts& facts_;

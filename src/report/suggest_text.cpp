@@ -73,12 +73,13 @@ std::string evidence_text(const SuggestReport& report, const Suggestion& one,
                           std::int64_t begin_ns) {
   const trace::SpanId first = one.evidence.front();
   const trace::Spans& spans = report.trace.spans;
-  return fmt::format("{}, the first of {} at {} on {}: {}",
-                     base::format_plural(one.evidence_count, "span", "spans"),
-                     base::format_duration(static_cast<double>(spans.duration_ns[first])),
-                     base::format_duration(static_cast<double>(spans.start_ns[first] - begin_ns)),
-                     label_of(report.trace.tracks[spans.track[first]]),
-                     base::fit(report.trace.name(first), 48));
+  return fmt::format(
+      "{} of {} at {} on {}: {}",
+      one.evidence_count == 1 ? "1 span"
+                              : base::format_count(one.evidence_count) + " spans, the first",
+      base::format_duration(static_cast<double>(spans.duration_ns[first])),
+      base::format_duration(static_cast<double>(spans.start_ns[first] - begin_ns)),
+      label_of(report.trace.tracks[spans.track[first]]), base::fit(report.trace.name(first), 48));
 }
 
 std::string hint_text(const std::string& hint, std::size_t width) {
