@@ -64,7 +64,19 @@ std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   return found;
 }
 
-enum class Calls { usual, first, slow };
+enum class Calls { usual, launching, first, slow };
+
+// Whether it launches GPU work itself, and so cannot go elsewhere.
+bool launches_work(const Facts& facts, const Filler& filler) {
+  std::vector<SpanId> sorted = filler.spans;
+  std::sort(sorted.begin(), sorted.end());
+  return std::any_of(facts.on.gpu.rows.begin(), facts.on.gpu.rows.end(), [&](const auto& row) {
+    for (SpanId at = row.launch; at != trace::kNoSpan; at = facts.spans.parent[at]) {
+      if (std::binary_search(sorted.begin(), sorted.end(), at)) return true;
+    }
+    return false;
+  });
+}
 
 // Whether the calls that filled gaps are like most of their name; if not, whether the first of all
 // is among them, which sets things up.
@@ -76,11 +88,12 @@ Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler
     times.push_back(facts.spans.duration_ns[id]);
     if (facts.spans.start_ns[id] < facts.spans.start_ns[first]) first = id;
   }
-  if (times.size() < 2 * filler.spans.size()) return Calls::usual;
+  const Calls usual = launches_work(facts, filler) ? Calls::launching : Calls::usual;
+  if (times.size() < 2 * filler.spans.size()) return usual;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   const auto count = static_cast<std::int64_t>(filler.spans.size());
-  if (filler.total_ns <= kTimesUsual * *middle * count) return Calls::usual;
+  if (filler.total_ns <= kTimesUsual * *middle * count) return usual;
   const bool has_first =
       std::find(filler.spans.begin(), filler.spans.end(), first) != filler.spans.end();
   return has_first ? Calls::first : Calls::slow;
@@ -90,6 +103,16 @@ Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler
 void say_what_is_unusual(Candidate& found, Calls calls) {
   if (calls == Calls::usual) return;
   const std::string name = base::fit(found.words.operation, 40);
+  if (calls == Calls::launching) {
+    found.words.title = fmt::format("See why {} takes the host so long", name);
+    found.supposes = "if these took the host no time";
+    found.words.implementation_hint =
+        "It launches GPU work, but the host is long on its way there: algorithms that are chosen, "
+        "memory that is allocated, many small tensors. Warm up, keep shapes the same, use a fused "
+        "or "
+        "compiled form.";
+    return;
+  }
   found.words.description += " Most other calls of it are over 10 times shorter.";
   if (calls == Calls::first) {
     found.words.title = fmt::format("Warm up {} before it counts", name);
