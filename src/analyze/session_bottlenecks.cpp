@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/interval_set.h"
-#include "base/partition.h"
 
 namespace fathom::analyze {
 namespace {
@@ -28,7 +27,7 @@ CallTimes covered_by_work(const trace::Trace& trace) {
   for (SpanId id = 0; id < spans.size(); ++id) {
     if (part_of(spans.kind[id]) != Part::overhead) continue;
     const Interval call{spans.start_ns[id], spans.end_ns(id)};
-    by_id[{spans.name[id], spans.kind[id]}] += base::partition_time(call, busy, {}, {}).gpu;
+    by_id[{spans.name[id], spans.kind[id]}] += base::length_within(busy, call);
   }
   CallTimes covered;
   for (const auto& [call, ns] : by_id) covered[{trace.names.view(call.first), call.second}] = ns;

@@ -18,9 +18,12 @@ void append(IntervalSet& set, Interval next) {
 }  // namespace
 
 IntervalSet normalize(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
   IntervalSet set;
+  set.reserve(intervals.size());
   for (const Interval& interval : intervals) append(set, interval);
   return set;
 }
@@ -63,6 +66,22 @@ IntervalSet subtract(std::span<const Interval> a, std::span<const Interval> b) {
     append(set, left);
   }
   return set;
+}
+
+std::span<const Interval> touching(std::span<const Interval> set, Interval window) {
+  const auto first = std::partition_point(
+      set.begin(), set.end(), [&](const Interval& each) { return each.end <= window.begin; });
+  const auto last = std::partition_point(
+      first, set.end(), [&](const Interval& each) { return each.begin < window.end; });
+  return {first, last};
+}
+
+std::int64_t length_within(std::span<const Interval> set, Interval window) {
+  std::int64_t total = 0;
+  for (const Interval& each : touching(set, window)) {
+    total += std::min(each.end, window.end) - std::max(each.begin, window.begin);
+  }
+  return total;
 }
 
 std::int64_t total_length(std::span<const Interval> set) {

@@ -28,4 +28,9 @@ IntervalSet subtract(std::span<const Interval> a, std::span<const Interval> b);
 
 std::int64_t total_length(std::span<const Interval> set);
 
+// Those of a set that share an instant with `window`, whole, and how much of them lies in it.
+// Found by bisection: a long run has many intervals, and a call sees few of them.
+std::span<const Interval> touching(std::span<const Interval> set, Interval window);
+std::int64_t length_within(std::span<const Interval> set, Interval window);
+
 }  // namespace fathom::base

@@ -56,6 +56,11 @@ TEST(IntervalSet, AgreesWithSetsOfInstantsOnRandomInput) {
     ASSERT_EQ(instants_of(intersect(a, b)), common);
     ASSERT_EQ(instants_of(subtract(a, b)), rest);
     ASSERT_EQ(total_length(a), static_cast<std::int64_t>(ia.size()));
+    if (!second.empty() && second[0].begin < second[0].end) {
+      const Interval window = second[0];
+      ASSERT_EQ(length_within(a, window), total_length(intersect(a, IntervalSet{window})));
+      ASSERT_EQ(touching(a, window).size(), intersect(a, IntervalSet{window}).size());
+    }
     for (const IntervalSet& set : {a, unite(a, b), intersect(a, b), subtract(a, b)}) {
       ASSERT_TRUE(is_canonical(set));
     }

@@ -1,53 +1,77 @@
 #include "record/launch/rss_sampler.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace fathom::record {
 namespace {
 
-std::string first_line(const std::string& path) {
+constexpr int kReadingsPerWalk = 10;
+
+// The ids in /proc/PID/task/TID/children.
+std::vector<pid_t> ids_in(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
                                                              std::fclose);
-  if (!file) return {};
-  char text[4096];
-  const std::size_t size = std::fread(text, 1, sizeof text - 1, file.get());
-  return {text, size};
+  std::vector<pid_t> ids;
+  for (pid_t id = 0; file && std::fscanf(file.get(), "%d", &id) == 1;) ids.push_back(id);
+  return ids;
 }
 
-// Second figure of statm: resident pages.
-std::int64_t own_bytes(pid_t process) {
-  const std::string statm = first_line(fmt::format("/proc/{}/statm", process));
-  const std::size_t space = statm.find(' ');
-  if (space == std::string::npos) return 0;
-  return std::strtoll(statm.c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
+// Second figure of statm: resident pages. Nothing where the process is gone.
+std::optional<std::int64_t> resident_pages(int statm) {
+  char text[128];
+  const ssize_t size = pread(statm, text, sizeof text - 1, 0);
+  if (size <= 0) return std::nullopt;
+  text[size] = '\0';
+  const char* space = std::strchr(text, ' ');
+  if (space == nullptr) return std::nullopt;
+  return std::strtoll(space, nullptr, 10);
 }
 
 }  // namespace
 
-std::int64_t resident_bytes(pid_t process) {
-  std::int64_t total = own_bytes(process);
-  std::error_code gone;
-  const std::string tasks = fmt::format("/proc/{}/task", process);
-  for (const auto& task : std::filesystem::directory_iterator(tasks, gone)) {
-    const std::string children = first_line(task.path().string() + "/children");
-    const char* at = children.c_str();
-    for (char* end = nullptr;; at = end) {
-      const long child = std::strtol(at, &end, 10);
-      if (end == at) break;
-      total += resident_bytes(static_cast<pid_t>(child));
-    }
+ProcessTree::~ProcessTree() {
+  for (const Process& process : processes_) close(process.statm);
+}
+
+void ProcessTree::find_new(pid_t process) {
+  const bool is_known = std::any_of(processes_.begin(), processes_.end(),
+                                    [&](const Process& known) { return known.pid == process; });
+  if (!is_known) {
+    const int statm = open(fmt::format("/proc/{}/statm", process).c_str(), O_RDONLY | O_CLOEXEC);
+    if (statm < 0) return;
+    processes_.push_back({process, statm});
   }
-  return total;
+  std::error_code gone;
+  for (const auto& task :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
+    for (const pid_t child : ids_in(task.path().string() + "/children")) find_new(child);
+  }
+}
+
+std::int64_t ProcessTree::resident_bytes() {
+  if (readings_++ % kReadingsPerWalk == 0) find_new(root_);
+  std::int64_t pages = 0;
+  std::erase_if(processes_, [&](const Process& process) {
+    const std::optional<std::int64_t> resident = resident_pages(process.statm);
+    if (!resident) close(process.statm);
+    pages += resident.value_or(0);
+    return !resident;
+  });
+  return pages * sysconf(_SC_PAGESIZE);
 }
 
 RssSampler::RssSampler(pid_t process, std::chrono::microseconds interval)
@@ -71,13 +95,14 @@ void RssSampler::run() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are the waiting thread's business
+  ProcessTree tree(process_);
   auto next = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     lock.unlock();
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    const std::int64_t bytes = resident_bytes(process_);
+    const std::int64_t bytes = tree.resident_bytes();
     lock.lock();
     const bool changed = samples_.empty() || samples_.back().bytes != bytes;
     if (bytes > 0 && changed) {

@@ -12,11 +12,33 @@
 
 namespace fathom::record {
 
-// Resident memory of a process and all its descendants, read from /proc. 0 once they are gone.
-std::int64_t resident_bytes(pid_t process);
+// Resident memory of a process and all its descendants, read from /proc. Their files stay open from
+// one reading to the next, and the tree is walked again only every few readings: a sample then
+// costs a few microseconds, which programs that wake threads all the time would notice otherwise.
+class ProcessTree {
+ public:
+  explicit ProcessTree(pid_t root) : root_(root) {}
+  ~ProcessTree();
+  ProcessTree(const ProcessTree&) = delete;
+  ProcessTree& operator=(const ProcessTree&) = delete;
 
-// Samples resident_bytes on a thread of its own from construction to stop(). A sample that equals
-// the one before is left out.
+  // 0 once all are gone.
+  std::int64_t resident_bytes();
+
+ private:
+  struct Process {
+    pid_t pid;
+    int statm;  // file descriptor
+  };
+  void find_new(pid_t process);
+
+  const pid_t root_;
+  int readings_ = 0;
+  std::vector<Process> processes_;
+};
+
+// Samples the resident memory of a process and its descendants on a thread of its own, from
+// construction to stop(). A sample that equals the one before is left out.
 class RssSampler {
  public:
   RssSampler(pid_t process, std::chrono::microseconds interval);
