@@ -77,17 +77,17 @@ Direction direction_of(std::string_view copy_name) {
 
 }  // namespace
 
-Facts::Facts(const trace::Trace& trace_, const ReplayPlan& plan_)
-    : trace(trace_),
-      plan(plan_),
-      on(*plan_.on),
-      spans(trace_.spans),
-      names(trace_),
-      roles(analyze::call_roles(trace_)),
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
+    : trace(recorded),
+      plan(ready),
+      on(*ready.on),
+      spans(recorded.spans),
+      names(recorded),
+      roles(analyze::call_roles(recorded)),
       takes_part(on.host.threads.size()),
       busy(busy_time(on.gpu)),
       gaps(gaps_between(busy)),
-      wall_ns(plan_.measured_ns) {
+      wall_ns(ready.measured_ns) {
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }

@@ -30,7 +30,7 @@ enum class Direction : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
-  Facts(const trace::Trace& trace, const ReplayPlan& plan);
+  Facts(const trace::Trace& recorded, const ReplayPlan& ready);
 
   const trace::Trace& trace;
   const ReplayPlan& plan;

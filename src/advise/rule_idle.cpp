@@ -31,14 +31,7 @@ bool has_a_quiet_slice(const Facts& facts) {
   const std::int64_t length = (facts.busy.back().end - begin) / kSlices;
   for (std::int64_t i = 0; length > 0 && i < kSlices; ++i) {
     const base::Interval slice{begin + i * length, begin + (i + 1) * length};
-    const auto from =
-        std::lower_bound(facts.busy.begin(), facts.busy.end(), slice.begin,
-                         [](const base::Interval& a, std::int64_t time) { return a.end <= time; });
-    std::int64_t works = 0;
-    for (auto at = from; at != facts.busy.end() && at->begin < slice.end; ++at) {
-      works += std::min(at->end, slice.end) - std::max(at->begin, slice.begin);
-    }
-    if (works * 2 < length) return true;
+    if (base::length_within(facts.busy, slice) * 2 < length) return true;
   }
   return false;
 }

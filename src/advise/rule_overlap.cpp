@@ -53,13 +53,8 @@ Communication communication_of(const Facts& facts) {
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.type != WorkType::communication) continue;
-    auto other =
-        std::lower_bound(others.begin(), others.end(), row.start_ns,
-                         [](const Interval& a, std::int64_t time) { return a.end <= time; });
-    std::int64_t alone = row.duration_ns();
-    for (; other != others.end() && other->begin < row.end_ns; ++other) {
-      alone -= std::min(other->end, row.end_ns) - std::max(other->begin, row.start_ns);
-    }
+    const std::int64_t alone =
+        row.duration_ns() - base::length_within(others, {row.start_ns, row.end_ns});
     if (alone > 0) found.rows.push_back({i, alone});
   }
   return found;
