@@ -16,10 +16,10 @@ MAY_USE = {
     "analyze": {"base", "trace"},
     "advise": {"base", "trace", "analyze"},
     "compare": {"base", "trace", "analyze"},
-    "report": {"base", "trace", "analyze", "compare"},
+    "report": {"base", "trace", "analyze", "compare", "advise"},
     "record": {"base", "trace", "profiler"},
     "api": {"base", "trace", "analyze", "compare", "report"},
-    "cli": {"base", "trace", "profiler", "analyze", "compare", "report", "record"},
+    "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "report", "record"},
 }
 # Headers too heavy to be included by a header.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]

@@ -7,7 +7,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::HostLines;
 using analyze::HostThread;
 using analyze::WorkRow;
 
@@ -102,6 +101,10 @@ class Run {
   }
 
   void begin_work(std::uint32_t index) {
+    if (!edits_.joined.empty() && edits_.joined[index]) {
+      start_[index] = end_of(index - 1);
+      return;
+    }
     const WorkRow& row = on_.gpu.rows[index];
     const std::int64_t own_lag =
         std::min(kLongestLagNs, edits_.lag_ns.empty() ? plan_.lag_ns[index] : edits_.lag_ns[index]);
@@ -220,33 +223,6 @@ bool is_trustworthy(const ReplayPlan& plan) {
       shift / static_cast<double>(std::max<std::size_t>(1, found.work_start_ns.size()));
   return measured > 0 && std::abs(static_cast<double>(found.wall_ns) - measured) <= limit &&
          mean_shift <= limit;
-}
-
-void scale_host(Edits& edits, const ReplayPlan& plan, trace::SpanId span, double factor) {
-  const HostLines& host = plan.on->host;
-  const std::uint32_t index = host.thread_of_track[plan.trace->spans.track[span]];
-  if (index == HostLines::kNoThread) return;
-  if (edits.piece_ns.empty()) {
-    edits.piece_ns.resize(host.span.size());
-    for (std::size_t i = 0; i + 1 < host.span.size(); ++i) {
-      edits.piece_ns[i] = host.start_ns[i + 1] - host.start_ns[i];
-    }
-  }
-  const HostThread& thread = host.threads[index];
-  const auto from =
-      std::lower_bound(host.start_ns.begin() + thread.first, host.start_ns.begin() + thread.last,
-                       plan.trace->spans.start_ns[span]);
-  for (auto i = static_cast<std::size_t>(from - host.start_ns.begin());
-       i < thread.last && host.start_ns[i + 1] <= plan.trace->spans.end_ns(span); ++i) {
-    edits.piece_ns[i] = static_cast<std::int64_t>(static_cast<double>(edits.piece_ns[i]) * factor);
-  }
-}
-
-void scale_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor) {
-  if (edits.work_ns.empty()) {
-    for (const WorkRow& one : plan.on->gpu.rows) edits.work_ns.push_back(one.duration_ns());
-  }
-  edits.work_ns[row] = static_cast<std::int64_t>(static_cast<double>(edits.work_ns[row]) * factor);
 }
 
 }  // namespace fathom::advise

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyze/dependencies.h"
+#include "base/interval_set.h"
 #include "trace/trace.h"
 
 namespace fathom::advise {
@@ -53,6 +55,7 @@ struct Edits {
   std::vector<std::int64_t> piece_ns;  // duration of each piece of host time (host_lines.h)
   std::vector<std::int64_t> lag_ns;    // of each row: as in the plan
   std::vector<bool> ignored_waits;     // host waits that are left out (Dependencies::host_waits)
+  std::vector<bool> joined;  // rows that are part of the row before them: no launch, no lag
 };
 
 struct Replay {
@@ -79,8 +82,23 @@ Replay replay(const ReplayPlan& plan, const Edits& edits = {});
 // told.
 bool is_trustworthy(const ReplayPlan& plan);
 
-// The same work, `factor` times as long: all host pieces within a span of the host.
+// The same work, `factor` times as long: all host pieces within a span of the host, one piece, a
+// row of GPU work, or the lag before it.
 void scale_host(Edits& edits, const ReplayPlan& plan, trace::SpanId span, double factor);
+void scale_piece(Edits& edits, const ReplayPlan& plan, std::size_t piece, double factor);
 void scale_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor);
+void scale_lag(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor);
+
+// The call no longer waits for GPU work.
+void ignore_waits_of(Edits& edits, const ReplayPlan& plan, trace::SpanId call);
+
+// The row, which is not the first of its stream, becomes part of the row before it.
+void join_to_row_before(Edits& edits, const ReplayPlan& plan, std::uint32_t row);
+
+// The pieces of a thread that lie within a stretch of time, or share any of it, as [first, last).
+std::pair<std::size_t, std::size_t> pieces_within(const analyze::HostLines& host,
+                                                  std::uint32_t thread, base::Interval time);
+std::pair<std::size_t, std::size_t> pieces_touching(const analyze::HostLines& host,
+                                                    std::uint32_t thread, base::Interval time);
 
 }  // namespace fathom::advise

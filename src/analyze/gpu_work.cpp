@@ -19,8 +19,7 @@ class LaunchIndex {
  public:
   explicit LaunchIndex(const trace::Trace& trace) : spans_(trace.spans) {
     for (SpanId id = 0; id < spans_.size(); ++id) {
-      if (spans_.kind[id] != SpanKind::runtime_call) continue;
-      if (spans_.correlation[id] == trace::kNoCorrelation) continue;
+      if (spans_.correlation[id] == trace::kNoCorrelation || !is_call(trace, id)) continue;
       calls_.push_back({spans_.correlation[id], id});
     }
     trace::sort_runs(std::span(calls_),
@@ -43,6 +42,14 @@ class LaunchIndex {
     std::int64_t correlation;
     SpanId span;
   };
+
+  // A call that waits for what it launches, such as a blocking write, is a `sync` on its thread.
+  static bool is_call(const trace::Trace& trace, SpanId id) {
+    const SpanKind kind = trace.spans.kind[id];
+    return kind == SpanKind::runtime_call ||
+           (kind == SpanKind::sync &&
+            trace.tracks[trace.spans.track[id]].kind == trace::TrackKind::thread);
+  }
 
   // Makes [first_, next_) the calls of this correlation. It is mostly that of the last question (a
   // graph) or the one after.

@@ -24,7 +24,6 @@ struct HtaSummary {
   std::vector<KernelStats> kernels;        // of all ranks together, most time first
   std::int64_t kernel_time_ns = 0;         // of all of them
   std::vector<HtaBottleneck> bottlenecks;  // of 3 % and more, largest first
-  std::vector<std::string> recommendations;
 };
 
 HtaSummary summarize(const std::vector<RankFindings>& ranks);

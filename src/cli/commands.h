@@ -14,6 +14,7 @@ void add_flame(CLI::App& app);
 void add_timeline(CLI::App& app);
 void add_hta(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_suggest(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_completion(CLI::App& app);
 

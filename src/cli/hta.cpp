@@ -5,9 +5,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <utility>
 
+#include "advise/suggest.h"
 #include "base/error.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -44,6 +46,11 @@ struct Options {
   bool many_ranks = false;  // more than one file, or a directory
 };
 
+struct Findings {
+  std::vector<analyze::RankFindings> ranks;
+  std::vector<advise::Suggestions> suggestions;  // of each file
+};
+
 bool looks_like_a_trace(const fs::path& path) {
   constexpr std::array<const char*, 8> kEndings = {".json",           ".gz", ".zst",    ".pftrace",
                                                    ".perfetto-trace", ".pb", ".sqlite", ".ndjson"};
@@ -63,27 +70,27 @@ std::vector<std::string> files_of(const std::string& directory) {
 }
 
 // One rank after another: what is kept of a trace are its findings.
-void analyze_file(const std::string& path, const Options& options,
-                  std::vector<analyze::RankFindings>& ranks) {
+void analyze_file(const std::string& path, const Options& options, Findings& found) {
   const trace::Trace trace = load(path);
+  auto suggestions = std::async(std::launch::async, [&] { return advise::suggest(trace); });
   const analyze::HtaOptions how = {options.all_steps, options.many_ranks};
-  for (analyze::RankFindings& found : analyze::holistic(trace, path, how)) {
-    ranks.push_back(std::move(found));
+  for (analyze::RankFindings& rank : analyze::holistic(trace, path, how)) {
+    found.ranks.push_back(std::move(rank));
   }
+  found.suggestions.push_back(suggestions.get());
 }
 
 // A directory may hold other things too: what is no trace is named and left out.
-void analyze_directory(const std::string& path, const Options& options,
-                       std::vector<analyze::RankFindings>& ranks) {
-  const std::size_t before = ranks.size();
+void analyze_directory(const std::string& path, const Options& options, Findings& found) {
+  const std::size_t before = found.ranks.size();
   for (const std::string& file : files_of(path)) {
     try {
-      analyze_file(file, options, ranks);
+      analyze_file(file, options, found);
     } catch (const base::Error& error) {
       fmt::print(stderr, "fathom: {}; left out\n", error.what());
     }
   }
-  if (ranks.size() == before) {
+  if (found.ranks.size() == before) {
     throw base::Error(path, "no trace in this directory", "Name the files, or another directory");
   }
 }
@@ -106,15 +113,16 @@ void run(Options options) {
     throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
   std::error_code ignored;
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
-  std::vector<analyze::RankFindings> ranks;
+  Findings found;
   for (const std::string& file : options.files) {
     if (fs::is_directory(file, ignored)) {
-      analyze_directory(file, options, ranks);
+      analyze_directory(file, options, found);
     } else {
-      analyze_file(file, options, ranks);
+      analyze_file(file, options, found);
     }
   }
-  const report::HtaReport report = report::make_hta_report(std::move(ranks));
+  const report::HtaReport report =
+      report::make_hta_report(std::move(found.ranks), found.suggestions);
   if (options.json.empty()) {
     put(to_text(report, options.top, base::terminal_width(stdout)), {});
   } else {

@@ -16,6 +16,7 @@ constexpr const char* kExamples = R"(
 Examples:
   fathom report trace.json.gz                 where the time went, as text
   fathom report run.pftrace --top 30 --json   the same for a script
+  fathom suggest trace.json.gz                what to change, and what it would bring
   fathom memory -- ./app                      memory over time: the peak, and what was never freed
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
@@ -39,6 +40,7 @@ int run(int argc, char** argv) {
   fathom::cli::add_timeline(app);
   fathom::cli::add_hta(app);
   fathom::cli::add_compare(app);
+  fathom::cli::add_suggest(app);
   fathom::cli::add_convert(app);
   fathom::cli::add_completion(app);
   try {

@@ -218,7 +218,7 @@ std::string to_json(const HtaReport& report, std::size_t top) {
     json.key("text").value(bottleneck.text).end_object();
   }
   json.end_array().key("recommendations").begin_array();
-  for (const std::string& advice : summary.recommendations) json.value(advice);
+  for (const std::string& advice : report.recommendations) json.value(advice);
   json.end_array().end_object();
   return out + "\n";
 }

@@ -4,14 +4,18 @@
 #include <tuple>
 #include <utility>
 
+#include "report/recommendations.h"
+
 namespace fathom::report {
 
-HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks) {
+HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks,
+                          std::span<const advise::Suggestions> suggestions) {
   std::stable_sort(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) {
     return std::tie(a.rank, a.device) < std::tie(b.rank, b.device);
   });
   HtaReport report;
   report.summary = analyze::summarize(ranks);
+  report.recommendations = recommendations(suggestions);
   if (ranks.size() > 1) {
     std::vector<analyze::RankRun> runs;
     for (analyze::RankFindings& rank : ranks) runs.push_back(std::move(rank.run));

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "advise/suggestion.h"
 #include "analyze/hta.h"
 #include "analyze/hta_summary.h"
 #include "analyze/ranks.h"
@@ -15,10 +17,12 @@ struct HtaReport {
   std::vector<analyze::RankFindings> ranks;  // by rank, then device
   analyze::HtaSummary summary;
   std::optional<analyze::RankReport> comparison;  // of two ranks or more; rows as `ranks` has them
+  std::vector<std::string> recommendations;       // recommendations.h
 };
 
-// Puts the ranks in order and says what they say together.
-HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks);
+// Puts the ranks in order and says what they say together. `suggestions` are those for each trace.
+HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks,
+                          std::span<const advise::Suggestions> suggestions = {});
 
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width);

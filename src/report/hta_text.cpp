@@ -10,6 +10,7 @@
 #include "report/hta_story.h"
 #include "report/hta_tables.h"
 #include "report/ranks_report.h"
+#include "report/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -47,29 +48,6 @@ std::string bars(const analyze::HtaSummary& summary) {
          bar_line("idle", time.idle_ns, time.total_ns, waited);
 }
 
-// Text in lines of at most `width`, the first after `first` and the others after as many spaces.
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
-  const std::size_t indent = base::display_width(first);
-  std::string out = first;
-  std::size_t column = indent;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const std::size_t length = base::display_width(word);
-    if (column > indent && column + 1 + length > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += length;
-    at = end + 1;
-  }
-  return out + "\n";
-}
-
 std::string steps_text(const RankFindings& rank) {
   if (rank.leaves_out_last_step) {
     return fmt::format("{} of {} steps", rank.steps - 1, rank.steps);
@@ -103,14 +81,14 @@ std::string headline(const HtaReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-std::string advice(const analyze::HtaSummary& summary, std::size_t width) {
+std::string advice(const HtaReport& report, std::size_t width) {
   std::string text;
-  if (!summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
-  for (const analyze::HtaBottleneck& bottleneck : summary.bottlenecks) {
+  if (!report.summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
+  for (const analyze::HtaBottleneck& bottleneck : report.summary.bottlenecks) {
     text += wrapped(bottleneck.text, "  · ", width);
   }
-  if (!summary.recommendations.empty()) text += "\n  what to try\n";
-  for (const std::string& one : summary.recommendations) text += wrapped(one, "  · ", width);
+  if (!report.recommendations.empty()) text += "\n  what to try\n";
+  for (const std::string& one : report.recommendations) text += wrapped(one, "  · ", width);
   return text;
 }
 
@@ -131,7 +109,7 @@ std::string to_text(const HtaReport& report, std::size_t top, std::size_t width)
   text += kernels_table(report.summary, top, width);
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
-  return text + advice(report.summary, width) + "\n";
+  return text + advice(report, width) + "\n";
 }
 
 }  // namespace fathom::report

@@ -73,7 +73,7 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta) {
     json.key("share_pct").value(found.share_pct).end_object();
   }
   json.end_array().key("recommendations").begin_array();
-  for (const std::string& text : hta.summary.recommendations) json.value(text);
+  for (const std::string& text : hta.recommendations) json.value(text);
   json.end_array().end_object();
 }
 

@@ -27,6 +27,9 @@ void write_operations(base::JsonWriter& json, const HtaReport& hta);
 // advice: what keeps the GPUs from computing, and what to try
 void write_advice(base::JsonWriter& json, const HtaReport& hta);
 
+// suggestions: what to change, with the places of its evidence on the timeline
+void write_suggestions(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+
 // ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom
 void write_ranks(base::JsonWriter& json, const HtaReport& hta);
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "report/page_sections.h"
@@ -75,7 +77,8 @@ void write_story(JsonWriter& json, const PageStory& story) {
 
 std::string page_summary(const RunReport& report, const trace::Trace& trace) {
   const HtaReport hta =
-      make_hta_report(analyze::holistic(trace, report.source, {.all_steps = true}));
+      make_hta_report(analyze::holistic(trace, report.source, {.all_steps = true}),
+                      std::span(&report.suggestions, 1));
   const analyze::Memory memory = analyze::memory(trace);
   std::string out;
   JsonWriter json(out);
@@ -85,6 +88,7 @@ std::string page_summary(const RunReport& report, const trace::Trace& trace) {
   write_slices(json, report, trace);
   write_operations(json, report, trace);
   write_advice(json, hta);
+  write_suggestions(json, report, trace);
   write_memory(json, trace, memory);
   write_ranks(json, hta);
   json.key("warnings").begin_array();
@@ -102,7 +106,7 @@ std::string page_summary(const HtaReport& hta) {
   json.key("slices").null();
   write_operations(json, hta);
   write_advice(json, hta);
-  json.key("memory").null();
+  json.key("suggestions").null().key("memory").null();
   write_ranks(json, hta);
   json.key("warnings").begin_array().end_array().end_object();
   return out;

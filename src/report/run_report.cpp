@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
+#include "advise/suggest.h"
 #include "analyze/session.h"
+#include "report/recommendations.h"
 #include "report/session_text.h"
 
 namespace fathom::report {
@@ -28,8 +31,10 @@ RunReport make_report(const trace::Trace& trace, std::string source) {
   report.source = std::move(source);
   report.activity = analyze::activity(trace);
   report.operations = analyze::operations(trace);
+  report.suggestions = advise::suggest(trace);
   if (is_fathom_run(trace)) {
     report.session = analyze::session(trace, report.operations, report.source);
+    report.session.recommendations = recommendations(std::span(&report.suggestions, 1));
   } else {
     report.session.total_time_ms =
         static_cast<double>(report.activity.end_ns - report.activity.begin_ns) / 1e6;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/suggestion.h"
 #include "analyze/activity.h"
 #include "analyze/operations.h"
 #include "fathom/session.h"
@@ -21,6 +22,7 @@ struct RunReport {
   std::vector<analyze::Operation> operations;  // most self time first
   std::vector<analyze::Bottleneck> bottlenecks;
   ProfileSession session;  // of a run that Fathom recorded; of others, its time alone
+  advise::Suggestions suggestions;
 };
 
 // `trace` must outlive it.

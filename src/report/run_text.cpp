@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/headline.h"
+#include "report/recommendations.h"
 #include "report/run_report.h"
 #include "report/session_text.h"
 
@@ -157,6 +158,7 @@ std::string to_text(const RunReport& report, const trace::Trace& trace, std::siz
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);
   text += operation_table(report, trace, false, top, width);
   text += bottleneck_list(report, width);
+  text += what_to_change(report.suggestions, report.source, width);
   return text + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "report/bar.h"
 #include "report/headline.h"
+#include "report/recommendations.h"
 
 namespace fathom::report {
 namespace {
@@ -249,6 +250,7 @@ std::string session_text(const RunReport& report, const trace::Trace& trace, std
   text += build_table(session, width);
   text += bottleneck_table(session, width);
   text += memory_line(session);
+  text += what_to_change(report.suggestions, report.source, width);
   return text + "\n";
 }
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <random>
 #include <string>
 
+#include "advise/machine.h"
 #include "analyze/trace_maker.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
@@ -15,47 +15,6 @@ namespace {
 
 using analyze::TraceMaker;
 using trace::Trace;
-
-constexpr std::int64_t kUs = 1'000;
-
-// One step of a program: what its thread does next.
-struct Action {
-  enum class Kind { compute, launch, synchronize } kind;
-  std::size_t stream;
-  std::int64_t duration_ns;
-};
-
-// A machine with one thread and two streams. Work begins 4 µs after its launch or 1 µs after the
-// work before it; a synchronisation returns 3 µs after the last work.
-Trace run_on_a_machine(const std::vector<Action>& program) {
-  TraceMaker trace;
-  std::int64_t host = 0;
-  std::array<std::int64_t, 2> stream = {-100 * kUs, -100 * kUs};
-  std::int64_t correlation = 0;
-  for (const Action& action : program) {
-    std::int64_t& gpu = stream[action.stream];
-    switch (action.kind) {
-      case Action::Kind::compute:
-        if (action.duration_ns > 0) trace.op("op", host, action.duration_ns);
-        host += action.duration_ns;
-        break;
-      case Action::Kind::launch:
-        trace.call("cudaLaunchKernel", host, 5 * kUs, ++correlation);
-        host += 5 * kUs;
-        gpu = std::max(host + 4 * kUs, gpu + kUs);
-        trace.gpu("kernel", gpu, action.duration_ns, correlation,
-                  static_cast<std::int64_t>(action.stream) + 7);
-        gpu += action.duration_ns;
-        break;
-      case Action::Kind::synchronize: {
-        const std::int64_t end = std::max({host, stream[0], stream[1]}) + 3 * kUs;
-        trace.call("cudaDeviceSynchronize", host, end - host);
-        host = end;
-      }
-    }
-  }
-  return trace.make();
-}
 
 std::vector<Action> random_program(std::mt19937& random) {
   std::vector<Action> program = {{Action::Kind::compute, 0, 20 * kUs}};
@@ -69,11 +28,6 @@ std::vector<Action> random_program(std::mt19937& random) {
   }
   program.push_back({Action::Kind::synchronize, 0, 0});
   return program;
-}
-
-std::int64_t wall_of(const Trace& trace) {
-  const analyze::Dependencies on = analyze::dependencies(trace);
-  return plan_replay(trace, on).measured_ns;
 }
 
 TEST(Replay, WithoutEditsReproducesWhatWasMeasured) {

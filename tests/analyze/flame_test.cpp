@@ -94,13 +94,18 @@ class BruteForce {
     if (inside != kNoSpan) found_[path_of(inside)].cpu += 1;
   }
 
+  bool is_of_a_thread(SpanId id) const {
+    return trace_.tracks[trace_.spans.track[id]].kind == trace::TrackKind::thread;
+  }
+
   // Of the calls with its correlation, the last that began before the work did, else the first.
   SpanId launch_of(SpanId id) const {
     const trace::Spans& spans = trace_.spans;
     SpanId before = kNoSpan;
     SpanId after = kNoSpan;
     for (SpanId at = 0; at < spans.size(); ++at) {
-      if (spans.kind[at] != SpanKind::runtime_call) continue;
+      const bool waits = spans.kind[at] == SpanKind::sync && is_of_a_thread(at);
+      if (spans.kind[at] != SpanKind::runtime_call && !waits) continue;
       if (spans.correlation[at] != spans.correlation[id] || spans.correlation[id] < 0) continue;
       if (spans.start_ns[at] <= spans.start_ns[id]) {
         if (before == kNoSpan || spans.start_ns[at] > spans.start_ns[before]) before = at;

@@ -34,6 +34,14 @@ class TraceMaker {
     part_.tracks[track].stream = stream;
     return add(track, name, start, duration, kind, correlation);
   }
+  TraceMaker& bytes(std::int64_t moved) {  // by the last work
+    part_.bytes.push_back({static_cast<trace::SpanId>(part_.spans.size() - 1), moved});
+    return *this;
+  }
+  TraceMaker& correlated(std::int64_t correlation) {  // the last span, of any kind
+    part_.spans.back().correlation = correlation;
+    return *this;
+  }
   // Its arguments are this JSON text.
   TraceMaker& with_args(std::string args) {
     part_.spans.back().source = args_.size();

@@ -114,7 +114,7 @@ TEST_P(WrongInput, NoArgument) {
 
 INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
                          testing::Values("report", "flame", "timeline", "memory", "hta", "compare",
-                                         "convert"),
+                                         "suggest", "convert"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {

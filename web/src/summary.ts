@@ -17,6 +17,7 @@ export interface Summary {
   scopes: Scope[];
   bottlenecks: Bottleneck[];
   advice: Advice;
+  suggestions: Suggestions | null;
   memory: Memory | null;
   ranks: Rank[];
   skew: Skew | null;
@@ -182,6 +183,26 @@ export interface Collective {
 export interface Advice {
   findings: { what: string; text: string; share_pct: number }[];
   recommendations: string[];
+}
+
+// What to change, most gain first. `place` is a span's place on the timeline.
+export interface Suggestions {
+  why_no_gains: string; // empty where there are gains
+  left_out: number;
+  list: Suggestion[];
+}
+
+export interface Suggestion {
+  title: string;
+  operation: string;
+  type: string;
+  priority: "critical" | "high" | "medium" | "low";
+  description: string;
+  expected: string;
+  hint: string; // lines after the first are code
+  gain: { is_bound: boolean; low_pct: number; mid_pct: number; high_pct: number } | null;
+  evidence_count: number;
+  evidence: { name: string; place: number; start_ns: number; duration_ns: number }[];
 }
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";

@@ -4,6 +4,7 @@ import { KernelsTab } from "./kernels/tab";
 import { MemoryTab } from "./memory/tab";
 import { OverviewTab } from "./overview/tab";
 import { RanksTab } from "./ranks/tab";
+import { SuggestionsTab } from "./suggestions/tab";
 import type { Tab } from "./tab";
 import { TimelineTab } from "./timeline/tab";
 
@@ -15,6 +16,7 @@ export const kTabs: readonly Tab[] = [
   { id: "kernels", title: "Kernels", view: KernelsTab },
   { id: "memory", title: "Memory", view: MemoryTab },
   { id: "ranks", title: "Ranks", view: RanksTab },
+  { id: "suggestions", title: "Suggestions", view: SuggestionsTab },
   { id: "compare", title: "Compare", view: CompareTab },
 ];
 

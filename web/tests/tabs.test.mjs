@@ -26,7 +26,7 @@ test("the overview tells the story, then the figures", async () => {
 
 test("every tab has its address and its key", async () => {
   const page = await stage.open(training);
-  const tabs = ["overview", "timeline", "flame", "kernels", "memory", "ranks"];
+  const tabs = ["overview", "timeline", "flame", "kernels", "memory", "ranks", "suggestions"];
   for (const [index, id] of tabs.entries()) {
     await page.keyboard.press(String(index + 1));
     await page.locator(`[role=tab][aria-selected=true][href="#${id}"]`).waitFor();
@@ -68,7 +68,7 @@ test("a run without GPU work says so", async () => {
   const path = await stage.report("host", hostTrace());
   const page = await stage.open(path);
   assert.match(await page.locator("h1").innerText(), /^No GPU work here/);
-  for (const [key, words] of [["4", "no GPU work"], ["5", "no memory events"], ["6", "one GPU"]]) {
+  for (const [key, words] of [["4", "no GPU work"], ["5", "no memory events"], ["6", "one GPU"], ["7", "Nothing to suggest"]]) {
     await page.keyboard.press(key);
     await page.getByText(words).waitFor();
   }

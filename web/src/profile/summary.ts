@@ -36,6 +36,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     scopes,
     bottlenecks: bottlenecksOf(scopes),
     advice: { findings: [], recommendations: [] },
+    suggestions: null,
     memory: memoryOf(profile.entries),
     ranks: [],
     skew: null,

@@ -63,6 +63,8 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
     if (asked) made.view = fitted(made.view, asked[0], asked[1], made.limits);
     setSeen(made.view.end - made.view.begin);
     made.redraw();
+    const span = askedSpan();
+    if (span !== null && span < timeline.rows.size) made.show(span);
     const stop = navigate(canvas.current!, scroller.current!, made);
     return () => {
       stop();
@@ -157,6 +159,11 @@ function remember(begin: number, end: number): void {
     if (!location.hash.startsWith("#timeline")) return;
     history.replaceState(null, "", `#timeline?from=${Math.round(begin)}&to=${Math.round(end)}`);
   }, 250);
+}
+// A link may lead to a span, by its place: #timeline?span=12.
+function askedSpan(): number | null {
+  const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("span");
+  return asked !== null && /^\d+$/.test(asked) ? Number(asked) : null;
 }
 function remembered(): [number, number] | null {
   const asked = new URLSearchParams(location.hash.split("?")[1] ?? "");

@@ -1,0 +1,134 @@
+#include "advise/facts.h"
+
+#include <algorithm>
+
+namespace fathom::advise {
+namespace {
+
+using base::Interval;
+using trace::kNoSpan;
+using trace::SpanId;
+using trace::SpanKind;
+
+base::IntervalSet busy_time(const analyze::GpuWork& gpu) {
+  std::vector<Interval> work;
+  work.reserve(gpu.rows.size());
+  for (const analyze::WorkRow& row : gpu.rows) work.push_back({row.start_ns, row.end_ns});
+  return base::normalize(std::move(work));
+}
+
+base::IntervalSet gaps_between(const base::IntervalSet& busy) {
+  base::IntervalSet gaps;
+  for (std::size_t i = 0; i + 1 < busy.size(); ++i)
+    gaps.push_back({busy[i].end, busy[i + 1].begin});
+  return gaps;
+}
+
+// The outermost span around another that is part of the gap, and not of the run as a whole.
+SpanId operation_in(const trace::Spans& spans, SpanId span, Interval gap) {
+  SpanId found = span;
+  for (SpanId at = span; at != kNoSpan; at = spans.parent[at]) {
+    if (spans.start_ns[at] < gap.begin || spans.end_ns(at) > gap.end) break;
+    found = at;
+  }
+  return found;
+}
+
+// Calls of the runtime and loading data have rules of their own.
+bool is_for_other_rules(const Facts& facts, SpanId span) {
+  return facts.loads_data(span) || facts.spans.kind[span] == SpanKind::runtime_call;
+}
+
+std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
+  std::vector<GapPiece> found;
+  const analyze::HostLines& host = facts.on.host;
+  for (const std::uint32_t thread : facts.plan.threads) {
+    for (const Interval& gap : facts.long_gaps) {
+      const auto [first, last] = pieces_touching(host, thread, gap);
+      for (std::size_t i = first; i < last; ++i) {
+        if (host.span[i] == kNoSpan || is_for_other_rules(facts, host.span[i])) continue;
+        const SpanId operation = operation_in(facts.spans, host.span[i], gap);
+        const std::int64_t inside = std::min(facts.spans.end_ns(operation), gap.end) -
+                                    std::max(facts.spans.start_ns[operation], gap.begin);
+        if (inside < kLongOperationNs || !facts.names.shows_work(operation)) continue;
+        const std::int64_t time =
+            std::min(host.start_ns[i + 1], gap.end) - std::max(host.start_ns[i], gap.begin);
+        found.push_back({i, operation, time});
+      }
+    }
+  }
+  return found;
+}
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+Direction direction_of(std::string_view copy_name) {
+  if (has(copy_name, "HtoD") || has(copy_name, "Host-to-Device") ||
+      copy_name.starts_with("Write")) {
+    return Direction::to_gpu;
+  }
+  if (has(copy_name, "DtoH") || has(copy_name, "Device-to-Host") || copy_name.starts_with("Read")) {
+    return Direction::from_gpu;
+  }
+  return Direction::other;
+}
+
+}  // namespace
+
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
+    : trace(recorded),
+      plan(ready),
+      on(*ready.on),
+      spans(recorded.spans),
+      names(recorded),
+      roles(analyze::call_roles(recorded)),
+      takes_part(on.host.threads.size()),
+      busy(busy_time(on.gpu)),
+      gaps(gaps_between(busy)),
+      wall_ns(ready.measured_ns) {
+  for (const analyze::HostWait& wait : on.host_waits) {
+    if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
+  }
+  waits_.resize(spans.size());
+  for (const SpanId call : waits) waits_[call] = true;
+  // What is around a span comes before it.
+  loads_.resize(spans.size());
+  for (SpanId id = 0; names.any_loads_data() && id < spans.size(); ++id) {
+    const SpanId parent = spans.parent[id];
+    loads_[id] = names.loads_data(id) || (parent != kNoSpan && loads_[parent]);
+  }
+  directions_.resize(trace.names.size());
+  for (const analyze::WorkRow& row : on.gpu.rows) {
+    const bool is_new =
+        row.type == analyze::WorkType::memory && directions_[row.name] == Direction::other;
+    if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
+  }
+  for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
+  for (const Interval& gap : gaps) {
+    if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
+  }
+  gap_pieces = pieces_in_long_gaps(*this);
+  in_long_operation.resize(on.host.span.size());
+  for (const GapPiece& one : gap_pieces) in_long_operation[one.piece] = true;
+  for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
+}
+
+SpanId Facts::caller_of(SpanId call) const {
+  SpanId function = kNoSpan;
+  for (SpanId at = spans.parent[call]; at != kNoSpan; at = spans.parent[at]) {
+    const SpanKind kind = spans.kind[at];
+    if (kind == SpanKind::cpu_op || kind == SpanKind::scope) return at;
+    if (kind == SpanKind::python && function == kNoSpan) function = at;
+  }
+  return function == kNoSpan ? call : function;
+}
+
+std::int64_t Facts::bytes_of(SpanId span) const {
+  const auto by_span = [](const trace::SpanBytes& a, SpanId b) { return a.span < b; };
+  const auto found = std::lower_bound(trace.bytes.begin(), trace.bytes.end(), span, by_span);
+  return found != trace.bytes.end() && found->span == span ? found->bytes : 0;
+}
+
+}  // namespace fathom::advise

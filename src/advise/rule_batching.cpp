@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  One kernel of under 10 µs follows itself 10 times or more on its stream, launched by one
+//          thread with less than 100 µs and no wait between two launches; 100 such launches in all.
+// Edit     The calls of a row of them become one: its later launches, what the host does before
+// each,
+//          and the lag on the GPU go away, the work stays. Every second launch, all, all.
+namespace fathom::advise {
+namespace {
+
+using analyze::HostLines;
+using analyze::WorkRow;
+using trace::kNoSpan;
+using trace::SpanId;
+
+constexpr std::int64_t kShortNs = 10'000;
+constexpr std::int64_t kCloseNs = 100'000;
+constexpr std::size_t kLongRun = 10;
+constexpr std::size_t kManyLaunches = 100;
+constexpr std::size_t kMost = 3;
+
+struct Tiny {
+  std::vector<std::uint32_t> follow;  // rows that would be part of the row before them
+  std::uint64_t runs = 0;
+  std::int64_t work_ns = 0;
+  std::int64_t launch_ns = 0;
+  std::int64_t saves_ns = 0;  // from launch to launch, and the lags on the GPU
+};
+
+bool waits_between(const Facts& facts, std::uint32_t thread, base::Interval time) {
+  const auto [first, last] = pieces_within(facts.on.host, thread, time);
+  for (std::size_t i = first; i < last; ++i) {
+    if (facts.on.host.span[i] != kNoSpan && facts.is_wait(facts.on.host.span[i])) return true;
+  }
+  return false;
+}
+
+bool follows(const Facts& facts, const WorkRow& before, const WorkRow& row) {
+  if (row.name != before.name || row.duration_ns() >= kShortNs) return false;
+  if (row.launch == kNoSpan || before.launch == kNoSpan || row.launch == before.launch)
+    return false;
+  const std::uint32_t thread = facts.thread_of(row.launch);
+  if (thread == HostLines::kNoThread || thread != facts.thread_of(before.launch)) return false;
+  const base::Interval between{facts.spans.end_ns(before.launch), facts.spans.start_ns[row.launch]};
+  return between.length() >= 0 && between.length() < kCloseNs &&
+         !waits_between(facts, thread, between);
+}
+
+std::map<trace::NameId, Tiny> tiny_kernels(const Facts& facts) {
+  std::map<trace::NameId, Tiny> found;
+  const std::vector<WorkRow>& rows = facts.on.gpu.rows;
+  for (const analyze::GpuStream& stream : facts.on.gpu.streams) {
+    const std::size_t end = stream.first + stream.count;
+    for (std::size_t first = stream.first; first < end;) {
+      std::size_t last = first + 1;
+      if (rows[first].type == analyze::WorkType::compute && rows[first].duration_ns() < kShortNs) {
+        while (last < end && follows(facts, rows[last - 1], rows[last])) ++last;
+      }
+      if (last - first >= kLongRun) {
+        Tiny& tiny = found[rows[first].name];
+        ++tiny.runs;
+        for (std::size_t i = first; i < last; ++i) {
+          tiny.work_ns += rows[i].duration_ns();
+          tiny.launch_ns += facts.spans.duration_ns[rows[i].launch];
+          if (i == first) continue;
+          tiny.follow.push_back(static_cast<std::uint32_t>(i));
+          tiny.saves_ns += facts.spans.end_ns(rows[i].launch) -
+                           facts.spans.end_ns(rows[i - 1].launch) + facts.plan.lag_ns[i];
+        }
+      }
+      first = last;
+    }
+  }
+  return found;
+}
+
+void join(Edits& edits, const Facts& facts, std::uint32_t row) {
+  const std::vector<WorkRow>& rows = facts.on.gpu.rows;
+  join_to_row_before(edits, facts.plan, row);
+  const base::Interval time{facts.spans.end_ns(rows[row - 1].launch),
+                            facts.spans.end_ns(rows[row].launch)};
+  const auto [first, last] = pieces_within(facts.on.host, facts.thread_of(rows[row].launch), time);
+  for (std::size_t i = first; i < last; ++i) scale_piece(edits, facts.plan, i, 0);
+}
+
+Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny) {
+  const std::uint64_t calls = tiny.follow.size() + tiny.runs;
+  Candidate found;
+  found.concerns_ns = tiny.saves_ns;
+  found.words.rule = "batching";
+  found.words.type = SuggestionType::batching;
+  found.words.operation = facts.trace.names.view(name);
+  found.words.title = "Make many tiny kernels one";
+  found.words.description = fmt::format(
+      "{} in {} without anything between, {} each: {} of work for {} of launching.",
+      base::format_plural(calls, "call", "calls"), base::format_plural(tiny.runs, "row", "rows"),
+      base::format_duration(static_cast<double>(tiny.work_ns) / static_cast<double>(calls)),
+      base::format_duration(static_cast<double>(tiny.work_ns)),
+      base::format_duration(static_cast<double>(tiny.launch_ns)));
+  found.supposes = "if each row of calls were one call with the same work";
+  found.words.implementation_hint =
+      "Give one call all of the data: a batch dimension, a foreach or fused variant, a captured "
+      "graph.\n"
+      "torch._foreach_add_(parameters, updates)          # instead of a loop over parameters\n"
+      "optimizer = torch.optim.SGD(parameters, lr, foreach=True)";
+  std::vector<SpanId> spans;
+  for (const std::uint32_t row : tiny.follow) spans.push_back(facts.on.gpu.rows[row].span);
+  show(found.words, facts.trace, std::move(spans));
+  found.edit = [&facts, follow = tiny.follow](Edits& edits, Effort effort) {
+    const std::size_t every = pick<std::size_t>(effort, 2, 1, 1);
+    for (std::size_t i = 0; i < follow.size(); i += every) join(edits, facts, follow[i]);
+  };
+  return found;
+}
+
+}  // namespace
+
+Candidates rule_batching(const Facts& facts) {
+  Candidates found;
+  for (const auto& [name, tiny] : tiny_kernels(facts)) {
+    if (tiny.follow.size() + tiny.runs < kManyLaunches) continue;
+    found.push_back(candidate_of(facts, name, tiny));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.concerns_ns > b.concerns_ns;
+  });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  Copies from or to pageable memory, or during which their call waits, take over 1 % of
+// the
+//          run on the GPU or in their calls; or all copies between host and GPU take over 5 %.
+// Edit     Copies to the GPU no longer hold the host up. Low: that alone. Mid and high: the copies,
+//          both ways, take what pinned memory allows, at 12 and 25 GB/s.
+namespace fathom::advise {
+namespace {
+
+using analyze::WorkRow;
+using analyze::WorkType;
+using trace::kNoSpan;
+using trace::SpanId;
+
+constexpr double kBlockingPct = 1;
+constexpr double kTriggerPct = 5;
+constexpr double kUsualBytesPerNs = 12;   // pinned memory, PCIe 3 ×16
+constexpr double kFastBytesPerNs = 25;    // PCIe 4 ×16
+constexpr std::int64_t kCallNs = 10'000;  // what a call that does not wait takes
+
+struct Copy {
+  std::uint32_t row = 0;
+  bool blocks = false;  // its call returned only when it was over
+  bool to_gpu = false;
+};
+
+struct Copies {
+  std::vector<Copy> all;
+  std::int64_t time_ns = 0;
+  std::int64_t blocking_ns = 0;  // of those that block or are pageable: the longer of call and copy
+  std::uint64_t blocking = 0;
+  std::uint64_t pageable = 0;
+};
+
+Copies copies_of(const Facts& facts) {
+  Copies found;
+  for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
+    const WorkRow& row = facts.on.gpu.rows[i];
+    if (row.type != WorkType::memory) continue;
+    const std::string_view name = facts.trace.names.view(row.name);
+    const Direction direction = facts.direction(row);
+    if (direction == Direction::other) continue;
+    const bool is_pageable = name.find("Pageable") != name.npos;
+    const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;
+    found.all.push_back({i, blocks, direction == Direction::to_gpu});
+    found.time_ns += row.duration_ns();
+    found.pageable += is_pageable ? 1 : 0;
+    if (!blocks && !is_pageable) continue;
+    ++found.blocking;
+    const std::int64_t call = blocks ? facts.spans.duration_ns[row.launch] : 0;
+    found.blocking_ns += std::max(row.duration_ns(), call);
+  }
+  return found;
+}
+
+// What is left of a copy at this rate; copies that do not say their size stay as they are.
+double left_at(const Facts& facts, const WorkRow& row, double bytes_per_ns) {
+  const auto bytes = static_cast<double>(facts.bytes_of(row.span));
+  const auto time = static_cast<double>(row.duration_ns());
+  return bytes <= 0 || time <= 0 ? 1 : std::min(1.0, bytes / bytes_per_ns / time);
+}
+
+void free_the_host(Edits& edits, const Facts& facts, const WorkRow& row) {
+  ignore_waits_of(edits, facts.plan, row.launch);
+  const auto call = static_cast<double>(facts.spans.duration_ns[row.launch]);
+  const double left = static_cast<double>(kCallNs) / call;
+  if (left < 1) scale_host(edits, facts.plan, row.launch, left);
+}
+
+}  // namespace
+
+Candidates rule_copies(const Facts& facts) {
+  const Copies seen = copies_of(facts);
+  const bool is_blocking = facts.share(seen.blocking_ns) >= kBlockingPct;
+  if (!is_blocking && facts.share(seen.time_ns) < kTriggerPct) return {};
+  Candidate found;
+  found.concerns_ns = std::max(seen.time_ns, seen.blocking_ns);
+  found.words.rule = "copies";
+  found.words.type = SuggestionType::memory;
+  std::vector<SpanId> spans;
+  for (const Copy& copy : seen.all) spans.push_back(facts.on.gpu.rows[copy.row].span);
+  show(found.words, facts.trace, spans);
+  found.words.operation = facts.trace.name(found.words.evidence.front());
+  found.words.title = "Copy from pinned memory, without waiting";
+  found.words.description = fmt::format(
+      "{} between host and GPU took {}; {} of them held the host up or went through pageable "
+      "memory, "
+      "for {} ({} of the run).",
+      base::format_plural(seen.all.size(), "copy", "copies"),
+      base::format_duration(static_cast<double>(seen.time_ns)), base::format_count(seen.blocking),
+      base::format_duration(static_cast<double>(seen.blocking_ns)),
+      base::format_percent(facts.share(seen.blocking_ns)));
+  found.supposes = "if copies to the GPU did not hold the host up and went at 12 GB/s";
+  found.words.implementation_hint =
+      "Pin the memory that is copied from, copy without blocking, ahead of the step and on a "
+      "stream "
+      "of its own.\n"
+      "loader = DataLoader(dataset, pin_memory=True)\n"
+      "batch = batch.to(\"cuda\", non_blocking=True)";
+  found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {
+    for (const Copy& copy : all) {
+      const WorkRow& row = facts.on.gpu.rows[copy.row];
+      if (copy.to_gpu && copy.blocks) free_the_host(edits, facts, row);
+      if (effort == Effort::low) continue;
+      const double rate = effort == Effort::mid ? kUsualBytesPerNs : kFastBytesPerNs;
+      scale_work(edits, facts.plan, copy.row, left_at(facts, row, rate));
+    }
+  };
+  return {found};
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  Gaps of the GPU of 1 ms and more take 15 % of the run together, or one is 500 ms, or in
+//          one thirtieth of the run the GPU works less than half; and calls of one operation of the
+//          host of 0.5 ms and more, which is no launch, no wait and no loading of data, fill 0.5 %
+//          of the run in them.
+// Edit     What the host does for that operation in those gaps shrinks to a half, and to nothing:
+// it
+//          goes on elsewhere or earlier. All that it waits for itself stays.
+namespace fathom::advise {
+namespace {
+
+using trace::SpanId;
+
+constexpr double kTriggerPct = 15;
+constexpr double kWorthPct = 0.5;
+constexpr std::int64_t kHugeGapNs = 500'000'000;
+constexpr std::int64_t kSlices = 30;
+constexpr std::size_t kMost = 3;  // operations that are named
+constexpr std::int64_t kTimesUsual = 10;
+
+bool has_a_quiet_slice(const Facts& facts) {
+  if (facts.busy.empty()) return false;
+  const std::int64_t begin = facts.busy.front().begin;
+  const std::int64_t length = (facts.busy.back().end - begin) / kSlices;
+  for (std::int64_t i = 0; length > 0 && i < kSlices; ++i) {
+    const base::Interval slice{begin + i * length, begin + (i + 1) * length};
+    if (base::length_within(facts.busy, slice) * 2 < length) return true;
+  }
+  return false;
+}
+
+struct Filler {
+  std::int64_t total_ns = 0;
+  std::vector<std::size_t> pieces;
+  std::vector<SpanId> spans;
+};
+
+std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
+  std::map<trace::NameId, Filler> found;
+  for (const GapPiece& one : facts.gap_pieces) {
+    Filler& filler = found[facts.spans.name[one.operation]];
+    filler.total_ns += one.time_ns;
+    if (filler.pieces.empty() || filler.pieces.back() != one.piece) {
+      filler.pieces.push_back(one.piece);
+    }
+    if (filler.spans.empty() || filler.spans.back() != one.operation) {
+      filler.spans.push_back(one.operation);
+    }
+  }
+  return found;
+}
+
+enum class Calls { usual, launching, first, slow };
+
+// Whether it launches GPU work itself, and so cannot go elsewhere.
+bool launches_work(const Facts& facts, const Filler& filler) {
+  std::vector<SpanId> sorted = filler.spans;
+  std::sort(sorted.begin(), sorted.end());
+  return std::any_of(facts.on.gpu.rows.begin(), facts.on.gpu.rows.end(), [&](const auto& row) {
+    for (SpanId at = row.launch; at != trace::kNoSpan; at = facts.spans.parent[at]) {
+      if (std::binary_search(sorted.begin(), sorted.end(), at)) return true;
+    }
+    return false;
+  });
+}
+
+// Whether the calls that filled gaps are like most of their name; if not, whether the first of all
+// is among them, which sets things up.
+Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler) {
+  std::vector<std::int64_t> times;
+  SpanId first = filler.spans.front();
+  for (SpanId id = 0; id < facts.spans.size(); ++id) {
+    if (facts.spans.name[id] != name) continue;
+    times.push_back(facts.spans.duration_ns[id]);
+    if (facts.spans.start_ns[id] < facts.spans.start_ns[first]) first = id;
+  }
+  const Calls usual = launches_work(facts, filler) ? Calls::launching : Calls::usual;
+  if (times.size() < 2 * filler.spans.size()) return usual;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  const auto count = static_cast<std::int64_t>(filler.spans.size());
+  if (filler.total_ns <= kTimesUsual * *middle * count) return usual;
+  const bool has_first =
+      std::find(filler.spans.begin(), filler.spans.end(), first) != filler.spans.end();
+  return has_first ? Calls::first : Calls::slow;
+}
+
+// Calls that are not like the others need other words.
+void say_what_is_unusual(Candidate& found, Calls calls) {
+  if (calls == Calls::usual) return;
+  const std::string name = base::fit(found.words.operation, 40);
+  if (calls == Calls::launching) {
+    found.words.title = fmt::format("See why {} takes the host so long", name);
+    found.supposes = "if these took the host no time";
+    found.words.implementation_hint =
+        "It launches GPU work, but the host is long on its way there: algorithms that are chosen, "
+        "memory that is allocated, many small tensors. Warm up, keep shapes the same, use a fused "
+        "or "
+        "compiled form.";
+    return;
+  }
+  found.words.description += " Most other calls of it are over 10 times shorter.";
+  if (calls == Calls::first) {
+    found.words.title = fmt::format("Warm up {} before it counts", name);
+    found.supposes = "if that had been done before";
+    found.words.implementation_hint =
+        "Run a few steps before those that matter, and before those that are traced: first calls "
+        "choose algorithms, allocate and load code.";
+    return;
+  }
+  found.words.title = fmt::format("See why some calls of {} are slow", name);
+  found.supposes = "if these took no time";
+  found.words.implementation_hint =
+      "Look at them in the timeline: memory that is allocated anew, locks, garbage collection, "
+      "other "
+      "programs on the same cores.";
+}
+
+Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
+  const auto total = static_cast<double>(filler.total_ns);
+  Candidate found;
+  found.concerns_ns = filler.total_ns;
+  found.words.rule = "idle";
+  found.words.type = SuggestionType::parallelization;
+  found.words.operation = facts.trace.names.view(name);
+  found.words.title =
+      fmt::format("Take {} out of the GPU's way", base::fit(found.words.operation, 40));
+  found.words.description = fmt::format(
+      "The GPU stood still in gaps of 1 ms and more while the host was in {}: {}, {} of the run.",
+      found.words.operation, base::format_duration(total),
+      base::format_percent(facts.share(filler.total_ns)));
+  found.supposes = "if it went on beside the GPU's work";
+  found.words.implementation_hint =
+      "Do it in another thread or process, before the step that needs it, on the GPU, or less "
+      "often "
+      "(logging, checkpoints, metrics).";
+  say_what_is_unusual(found, kind_of_calls(facts, name, filler));
+  show(found.words, facts.trace, filler.spans);
+  found.edit = [&facts, pieces = filler.pieces](Edits& edits, Effort effort) {
+    for (const std::size_t piece : pieces) {
+      scale_piece(edits, facts.plan, piece, pick(effort, 0.5, 0.0, 0.0));
+    }
+  };
+  return found;
+}
+
+}  // namespace
+
+Candidates rule_idle(const Facts& facts) {
+  std::int64_t total = 0;
+  std::int64_t longest = 0;
+  for (const base::Interval& gap : facts.long_gaps) {
+    total += gap.length();
+    longest = std::max(longest, gap.length());
+  }
+  const bool is_idle =
+      facts.share(total) >= kTriggerPct || longest >= kHugeGapNs || has_a_quiet_slice(facts);
+  if (facts.long_gaps.empty() || !is_idle) return {};
+  const std::map<trace::NameId, Filler> fillers = fillers_of(facts);
+  Candidates found;
+  for (const auto& [name, filler] : fillers) {
+    if (facts.share(filler.total_ns) < kWorthPct) continue;
+    found.push_back(candidate_of(facts, name, filler));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.concerns_ns > b.concerns_ns;
+  });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "advise/rules.h"
+#include "analyze/critical_path.h"
+#include "base/format.h"
+
+// Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or
+// more,
+//          and at least twice a step where there are steps: one batch a step is no repeat.
+// Edit     All copies but the first go away, with their calls. Whether the bytes are the same
+// cannot
+//          be seen in a trace; so the low estimate is nothing.
+namespace fathom::advise {
+namespace {
+
+using analyze::WorkRow;
+using trace::kNoSpan;
+using trace::SpanId;
+
+constexpr std::int64_t kSmallestBytes = 1024;
+constexpr std::size_t kMany = 10;
+constexpr std::size_t kMost = 3;
+
+using Key = std::tuple<trace::NameId, trace::NameId, std::int64_t>;  // operation, copy, bytes
+
+std::map<Key, std::vector<std::uint32_t>> copies_by_size(const Facts& facts) {
+  std::map<Key, std::vector<std::uint32_t>> found;
+  for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
+    const WorkRow& row = facts.on.gpu.rows[i];
+    if (row.type != analyze::WorkType::memory || row.launch == kNoSpan) continue;
+    if (facts.direction(row) != Direction::to_gpu) continue;
+    const std::int64_t bytes = facts.bytes_of(row.span);
+    if (bytes < kSmallestBytes) continue;
+    const SpanId caller = facts.caller_of(row.launch);
+    found[{facts.spans.name[caller], row.name, bytes}].push_back(i);
+  }
+  return found;
+}
+
+Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std::uint32_t>& rows) {
+  Candidate found;
+  std::vector<SpanId> spans;
+  for (const std::uint32_t row : rows) {
+    found.concerns_ns += facts.on.gpu.rows[row].duration_ns();
+    spans.push_back(facts.on.gpu.rows[row].span);
+  }
+  found.words.rule = "repeats";
+  found.words.type = SuggestionType::caching;
+  found.words.operation = facts.trace.names.view(std::get<0>(key));
+  found.words.title = "Copy once what does not change";
+  found.words.description = fmt::format(
+      "{} to the GPU of {} each, all from {}, take {}. If it is the same data, one copy is enough.",
+      base::format_plural(rows.size(), "copy", "copies"),
+      base::format_bytes(static_cast<double>(std::get<2>(key))), found.words.operation,
+      base::format_duration(static_cast<double>(found.concerns_ns)));
+  found.supposes = "if it is the same data each time and stayed on the GPU";
+  found.words.implementation_hint =
+      "Make it once and keep it on the GPU: constants, masks and position indices as buffers of "
+      "the "
+      "module; weights uploaded before the loop.\n"
+      "self.register_buffer(\"mask\", mask)                # moves with the module, once";
+  show(found.words, facts.trace, std::move(spans));
+  found.edit = [&facts, rows](Edits& edits, Effort effort) {
+    for (std::size_t i = 1; effort != Effort::low && i < rows.size(); ++i) {
+      const SpanId call = facts.on.gpu.rows[rows[i]].launch;
+      scale_work(edits, facts.plan, rows[i], 0);
+      scale_lag(edits, facts.plan, rows[i], 0);
+      ignore_waits_of(edits, facts.plan, call);
+      scale_host(edits, facts.plan, call, 0);
+    }
+  };
+  return found;
+}
+
+}  // namespace
+
+Candidates rule_repeats(const Facts& facts) {
+  const std::size_t steps = analyze::step_spans(facts.trace).size();
+  Candidates found;
+  for (const auto& [key, rows] : copies_by_size(facts)) {
+    if (rows.size() < kMany || rows.size() < 2 * steps) continue;
+    found.push_back(candidate_of(facts, key, rows));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.concerns_ns > b.concerns_ns;
+  });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
+}
+
+}  // namespace fathom::advise

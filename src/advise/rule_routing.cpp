@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  An operation of under 1 ms on average copies its data to the GPU, works there and copies
+//          the result back, and its kernels take less time than its copies and calls; 10 times or
+//          more.
+// Edit     It moves to the host: its GPU work and waits go away, and it takes 20, 10 and 5 times as
+//          long there as its kernels took, but never longer than it did.
+namespace fathom::advise {
+namespace {
+
+using analyze::WorkRow;
+using analyze::WorkType;
+using trace::kNoSpan;
+using trace::SpanId;
+
+constexpr std::int64_t kShortNs = 1'000'000;
+constexpr std::size_t kMany = 10;
+
+// What one call of an operation did on the GPU.
+struct Trip {
+  std::int64_t kernel_ns = 0;
+  std::int64_t other_ns = 0;  // copies and calls
+  bool comes_back = false;
+  std::vector<std::uint32_t> rows;
+};
+
+struct Trips {
+  std::int64_t total_ns = 0;
+  std::vector<std::pair<SpanId, Trip>> calls;
+};
+
+// A call that something is copied to the GPU for.
+std::vector<bool> goers_of(const Facts& facts) {
+  std::vector<bool> goes(facts.spans.size());
+  for (const WorkRow& row : facts.on.gpu.rows) {
+    if (row.launch == kNoSpan || facts.direction(row) != Direction::to_gpu) continue;
+    goes[facts.caller_of(row.launch)] = true;
+  }
+  return goes;
+}
+
+std::map<SpanId, Trip> trips_of(const Facts& facts) {
+  const std::vector<bool> goes = goers_of(facts);
+  std::map<SpanId, Trip> trips;
+  for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
+    const WorkRow& row = facts.on.gpu.rows[i];
+    if (row.launch == kNoSpan) continue;
+    const SpanId caller = facts.caller_of(row.launch);
+    if (!goes[caller] || caller == row.launch || facts.spans.duration_ns[caller] >= kShortNs)
+      continue;
+    Trip& trip = trips[caller];
+    trip.rows.push_back(i);
+    trip.other_ns += facts.spans.duration_ns[row.launch];
+    const bool is_kernel = row.type != WorkType::memory;
+    (is_kernel ? trip.kernel_ns : trip.other_ns) += row.duration_ns();
+    const Direction direction = facts.direction(row);
+    trip.comes_back |= direction == Direction::from_gpu;
+  }
+  return trips;
+}
+
+std::map<trace::NameId, Trips> round_trips(const Facts& facts) {
+  std::map<trace::NameId, Trips> found;
+  for (auto& [call, trip] : trips_of(facts)) {
+    const bool is_round = trip.comes_back && trip.kernel_ns > 0;
+    if (!is_round || trip.kernel_ns >= trip.other_ns) continue;
+    Trips& trips = found[facts.spans.name[call]];
+    trips.total_ns += facts.spans.duration_ns[call];
+    trips.calls.emplace_back(call, trip);
+  }
+  return found;
+}
+
+void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& trip, double slower) {
+  for (const std::uint32_t row : trip.rows) {
+    scale_work(edits, facts.plan, row, 0);
+    scale_lag(edits, facts.plan, row, 0);
+  }
+  const base::Interval time{facts.spans.start_ns[call], facts.spans.end_ns(call)};
+  const auto [first, last] = pieces_within(facts.on.host, facts.thread_of(call), time);
+  for (std::size_t i = first; i < last; ++i) {
+    const SpanId span = facts.on.host.span[i];
+    if (span != kNoSpan && facts.is_wait(span)) ignore_waits_of(edits, facts.plan, span);
+  }
+  const double left = static_cast<double>(trip.kernel_ns) * slower /
+                      static_cast<double>(facts.spans.duration_ns[call]);
+  scale_host(edits, facts.plan, call, std::min(1.0, left));
+}
+
+}  // namespace
+
+Candidates rule_routing(const Facts& facts) {
+  Candidates found;
+  for (const auto& [name, trips] : round_trips(facts)) {
+    if (trips.calls.size() < kMany) continue;
+    Candidate one;
+    one.concerns_ns = trips.total_ns;
+    one.words.rule = "routing";
+    one.words.type = SuggestionType::routing;
+    one.words.operation = facts.trace.names.view(name);
+    one.words.title = fmt::format("Do {} on the CPU", base::fit(one.words.operation, 40));
+    std::int64_t kernels = 0;
+    std::vector<SpanId> spans;
+    for (const auto& [call, trip] : trips.calls) {
+      kernels += trip.kernel_ns;
+      spans.push_back(call);
+    }
+    one.words.description = fmt::format(
+        "{} copy to the GPU and back for {} of kernels in {} altogether: the way costs more than "
+        "the "
+        "work.",
+        base::format_plural(trips.calls.size(), "call", "calls"),
+        base::format_duration(static_cast<double>(kernels)),
+        base::format_duration(static_cast<double>(trips.total_ns)));
+    one.supposes = "if the CPU needs ten times as long as the kernels";
+    one.words.implementation_hint =
+        "Do small pieces on the host, or keep the data on the GPU from one operation to the next.";
+    show(one.words, facts.trace, std::move(spans));
+    one.edit = [&facts, calls = trips.calls](Edits& edits, Effort effort) {
+      for (const auto& [call, trip] : calls) {
+        move_to_host(edits, facts, call, trip, pick(effort, 20.0, 10.0, 5.0));
+      }
+    };
+    found.push_back(one);
+  }
+  return found;
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  Of calls of the GPU runtime: memory is allocated or given back 10 times or more, or a
+//          program is built or loaded, or a call takes over 1 ms and over 10 times what is usual
+//          for its name without waiting for the GPU: it loads code or sets up the device.
+// Edit     Allocations and builds: half of them, all but the first, all but the first, go away.
+// Slow
+//          first calls: half of the time, then all above what is usual.
+namespace fathom::advise {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+
+constexpr std::size_t kManyAllocations = 10;
+constexpr std::int64_t kSlowCallNs = 1'000'000;
+constexpr std::int64_t kTimesUsual = 10;
+
+bool begins_with_any(std::string_view name, auto begins) {
+  return std::any_of(begins.begin(), begins.end(),
+                     [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+bool allocates(std::string_view name) {
+  constexpr std::array<std::string_view, 17> kBegins = {
+      "cudaMalloc",       "cudaFree",           "cudaHostAlloc",
+      "cudaHostRegister", "cudaHostUnregister", "cuMemAlloc",
+      "cuMemFree",        "cuMemHostAlloc",     "cuMemCreate",
+      "cuMemMap",         "cuMemSetAccess",     "hipMalloc",
+      "hipFree",          "hipHostMalloc",      "hipHostFree",
+      "clCreateBuffer",   "clReleaseMemObject"};
+  return begins_with_any(name, kBegins) && name.find("Async") == name.npos;
+}
+
+bool builds(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kBegins = {
+      "clBuildProgram", "clCompileProgram", "clLinkProgram", "cuModuleLoad",
+      "cuLibraryLoad",  "cuLinkComplete",   "hipModuleLoad", "cuLinkAddData"};
+  return begins_with_any(name, kBegins);
+}
+
+struct Calls {
+  std::vector<SpanId> allocations;
+  std::vector<SpanId> builds;
+  std::vector<SpanId> slow;
+};
+
+Calls calls_of(const Facts& facts) {
+  Calls found;
+  std::vector<std::vector<SpanId>> by_name(facts.trace.names.size());
+  for (SpanId id = 0; id < facts.spans.size(); ++id) {
+    if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
+    const std::uint32_t thread = facts.thread_of(id);
+    if (thread == analyze::HostLines::kNoThread || !facts.takes_part[thread]) continue;
+    by_name[facts.spans.name[id]].push_back(id);
+  }
+  for (trace::NameId name = 0; name < by_name.size(); ++name) {
+    const std::vector<SpanId>& calls = by_name[name];
+    if (calls.empty()) continue;
+    const std::string_view text = facts.trace.names.view(name);
+    if (builds(text)) {
+      found.builds.insert(found.builds.end(), calls.begin(), calls.end());
+      continue;
+    }
+    std::vector<std::int64_t> times;
+    for (const SpanId id : calls) times.push_back(facts.spans.duration_ns[id]);
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                     times.end());
+    const std::int64_t usual = calls.size() < 3 ? 0 : times[times.size() / 2];
+    for (const SpanId id : calls) {
+      const std::int64_t time = facts.spans.duration_ns[id];
+      const bool is_slow = time >= kSlowCallNs && time >= kTimesUsual * usual &&
+                           facts.role(id) != analyze::CallRole::copy && !is_sync(facts.role(id)) &&
+                           !facts.is_wait(id);
+      if (is_slow) {
+        found.slow.push_back(id);
+      } else if (allocates(text)) {
+        found.allocations.push_back(id);
+      }
+    }
+  }
+  return found;
+}
+
+std::int64_t time_of(const Facts& facts, const std::vector<SpanId>& calls) {
+  std::int64_t total = 0;
+  for (const SpanId id : calls) total += facts.spans.duration_ns[id];
+  return total;
+}
+
+Candidate candidate_of(const Facts& facts, const std::vector<SpanId>& calls) {
+  Candidate found;
+  found.concerns_ns = time_of(facts, calls);
+  found.words.rule = "setup";
+  found.words.type = SuggestionType::caching;
+  show(found.words, facts.trace, calls);
+  found.words.operation = facts.trace.name(found.words.evidence.front());
+  return found;
+}
+
+std::string time_text(const Facts& facts, std::int64_t ns) {
+  return fmt::format("{} ({} of the run)", base::format_duration(static_cast<double>(ns)),
+                     base::format_percent(facts.share(ns)));
+}
+
+Candidate of_allocations(const Facts& facts, const std::vector<SpanId>& calls) {
+  Candidate found = candidate_of(facts, calls);
+  found.words.title = "Keep device memory instead of allocating it anew";
+  found.words.description = fmt::format(
+      "{} to allocate or give back memory took {} on threads that launch GPU work; many "
+      "of them make the host wait for the device.",
+      base::format_plural(calls.size(), "call", "calls"), time_text(facts, found.concerns_ns));
+  found.supposes = "if all but the first went to memory that is kept";
+  found.words.implementation_hint =
+      "Allocate before the loop and reuse; use a caching allocator or a memory pool; avoid "
+      "torch.cuda.empty_cache() in the step.\n"
+      "cudaMallocAsync(&data, bytes, stream);             // from the pool of the stream";
+  found.edit = [&facts, calls](Edits& edits, Effort effort) {
+    for (std::size_t i = 1; i < calls.size(); i += pick<std::size_t>(effort, 2, 1, 1)) {
+      ignore_waits_of(edits, facts.plan, calls[i]);
+      scale_host(edits, facts.plan, calls[i], 0);
+    }
+  };
+  return found;
+}
+
+Candidate of_builds(const Facts& facts, const std::vector<SpanId>& calls) {
+  Candidate found = candidate_of(facts, calls);
+  found.words.title = "Build GPU programs once and keep them";
+  found.words.description = fmt::format("{} to build or load programs took {}.",
+                                        base::format_plural(calls.size(), "call", "calls"),
+                                        time_text(facts, found.concerns_ns));
+  found.supposes = "if what was built were kept from run to run";
+  found.words.implementation_hint =
+      "Build each program once, save its binary and load that the next time; build ahead of the "
+      "first "
+      "use, in another thread.\n"
+      "clGetProgramInfo(program, CL_PROGRAM_BINARIES, …);  // save\n"
+      "clCreateProgramWithBinary(…);                       // the next time";
+  found.edit = [&facts, calls](Edits& edits, Effort effort) {
+    for (const SpanId call : calls) {
+      scale_host(edits, facts.plan, call, pick(effort, 0.5, 0.1, 0.0));
+    }
+  };
+  return found;
+}
+
+Candidate of_slow_calls(const Facts& facts, const std::vector<SpanId>& calls) {
+  Candidate found = candidate_of(facts, calls);
+  found.words.title = "Warm up first: calls that set up the device or load code";
+  found.words.description = fmt::format(
+      "{} took {}, far more than such calls usually take, and waited for no work: the first use of "
+      "a "
+      "device or of a kernel sets it up. It is no part of a steady state.",
+      base::format_plural(calls.size(), "call of the runtime", "calls of the runtime"),
+      time_text(facts, found.concerns_ns));
+  found.supposes = "if that had been done before";
+  found.words.implementation_hint =
+      "Run a few steps before those that matter (and before those that are traced); load code "
+      "ahead "
+      "of its first use.\n"
+      "export CUDA_MODULE_LOADING=EAGER\n"
+      "for _ in range(3): step(batch)                     # before the profiler starts";
+  found.edit = [&facts, calls](Edits& edits, Effort effort) {
+    for (const SpanId call : calls) {
+      scale_host(edits, facts.plan, call, pick(effort, 0.5, 0.0, 0.0));
+    }
+  };
+  return found;
+}
+
+}  // namespace
+
+Candidates rule_setup(const Facts& facts) {
+  const Calls calls = calls_of(facts);
+  Candidates found;
+  if (calls.allocations.size() >= kManyAllocations) {
+    found.push_back(of_allocations(facts, calls.allocations));
+  }
+  if (!calls.builds.empty()) found.push_back(of_builds(facts, calls.builds));
+  if (!calls.slow.empty()) found.push_back(of_slow_calls(facts, calls.slow));
+  return found;
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "advise/rules.h"
+#include "base/format.h"
+
+// Trigger  One kernel follows itself 8 times or more on its stream, and its blocks fill at most
+// half
+//          of the multiprocessors, so that two would fit.
+// Edit     As many run at once as there are multiprocessors for their blocks, up to 8: each takes
+// its
+//          part of the time, with the lag before it. That they do not depend on each other cannot
+//          be seen in a trace; so the low estimate is nothing.
+namespace fathom::advise {
+namespace {
+
+using analyze::WorkRow;
+using trace::SpanId;
+
+constexpr std::size_t kLongRun = 8;
+constexpr std::int64_t kMostAtOnce = 8;
+constexpr std::size_t kMost = 3;
+constexpr std::int64_t kNotTinyNs = 10'000;  // shorter ones are the matter of `batching`
+
+// "grid": [8, 1, 1] → 8.
+std::optional<std::int64_t> blocks_of(const std::string& args) {
+  std::size_t at = args.find("\"grid\"");
+  if (at != std::string::npos) at = args.find('[', at);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t end = args.find(']', at);
+  if (end == std::string::npos) return std::nullopt;
+  std::int64_t blocks = 1;
+  while (at < end) {
+    at = args.find_first_of("0123456789]", at);
+    if (at >= end) break;
+    std::int64_t size = 0;
+    const auto parsed = std::from_chars(args.data() + at, args.data() + end, size);
+    if (size <= 0 || size > INT32_MAX || blocks > INT32_MAX) return std::nullopt;
+    blocks *= size;
+    at = static_cast<std::size_t>(parsed.ptr - args.data());
+  }
+  return blocks;
+}
+
+std::optional<std::int64_t> multiprocessors(const trace::Trace& trace) {
+  std::optional<std::int64_t> found;
+  for (const trace::DeviceInfo& device : trace.run.devices) {
+    if (device.multiprocessors && !found) found = device.multiprocessors;
+  }
+  return found;
+}
+
+struct Serial {
+  std::int64_t at_once = 1;
+  std::int64_t blocks = 0;
+  std::int64_t work_ns = 0;
+  std::vector<std::uint32_t> rows;
+};
+
+// By kernel and blocks.
+using SerialKernels = std::map<std::pair<trace::NameId, std::int64_t>, Serial>;
+
+SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
+  SerialKernels found;
+  const std::vector<WorkRow>& rows = facts.on.gpu.rows;
+  for (const analyze::GpuStream& stream : facts.on.gpu.streams) {
+    const std::size_t end = stream.first + stream.count;
+    for (std::size_t first = stream.first; first < end;) {
+      std::size_t last = first + 1;
+      while (last < end && rows[last].name == rows[first].name) ++last;
+      const bool counts = last - first >= kLongRun &&
+                          rows[first].type == analyze::WorkType::compute &&
+                          rows[first].duration_ns() >= kNotTinyNs;
+      if (counts) {
+        const std::int64_t blocks =
+            blocks_of(facts.trace.args(rows[first].span)).value_or(processors);
+        Serial& serial = found[{rows[first].name, blocks}];
+        serial.blocks = blocks;
+        serial.at_once = std::min(kMostAtOnce, processors / blocks);
+        for (std::size_t i = first; serial.at_once > 1 && i < last; ++i) {
+          serial.work_ns += rows[i].duration_ns();
+          serial.rows.push_back(static_cast<std::uint32_t>(i));
+        }
+      }
+      first = last;
+    }
+  }
+  return found;
+}
+
+Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& serial,
+                       std::int64_t processors) {
+  Candidate found;
+  found.concerns_ns = serial.work_ns;
+  found.words.rule = "streams";
+  found.words.type = SuggestionType::parallelization;
+  found.words.operation = facts.trace.names.view(name);
+  found.words.title = "Run small kernels side by side";
+  found.words.description = fmt::format(
+      "{} one after the other, {} in all, each with {} on {} multiprocessors: most of the GPU has "
+      "nothing to do.",
+      base::format_plural(serial.rows.size(), "call", "calls"),
+      base::format_duration(static_cast<double>(serial.work_ns)),
+      base::format_plural(static_cast<std::uint64_t>(serial.blocks), "block", "blocks"),
+      processors);
+  found.supposes =
+      fmt::format("if they do not depend on each other and {} ran at once", serial.at_once);
+  found.words.implementation_hint =
+      "Batch them (grouped or batched matrix products, one larger launch), or spread them over "
+      "streams.\n"
+      "torch.bmm(a, b)                                   # instead of a loop of torch.mm";
+  std::vector<SpanId> spans;
+  for (const std::uint32_t row : serial.rows) spans.push_back(facts.on.gpu.rows[row].span);
+  show(found.words, facts.trace, std::move(spans));
+  found.edit = [&facts, serial](Edits& edits, Effort effort) {
+    const double part = 1.0 / static_cast<double>(serial.at_once);
+    const double factor = pick(effort, 1.0, part, part);
+    for (const std::uint32_t row : serial.rows) {
+      scale_work(edits, facts.plan, row, factor);
+      scale_lag(edits, facts.plan, row, factor);
+    }
+  };
+  return found;
+}
+
+}  // namespace
+
+Candidates rule_streams(const Facts& facts) {
+  const std::optional<std::int64_t> processors = multiprocessors(facts.trace);
+  if (!processors) return {};
+  Candidates found;
+  for (const auto& [kernel, serial] : serial_kernels(facts, *processors)) {
+    if (serial.rows.empty()) continue;
+    found.push_back(candidate_of(facts, kernel.first, serial, *processors));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    return a.concerns_ns > b.concerns_ns;
+  });
+  if (found.size() > kMost) found.resize(kMost);
+  return found;
+}
+
+}  // namespace fathom::advise

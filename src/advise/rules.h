@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "advise/facts.h"
+#include "advise/suggestion.h"
+
+namespace fathom::advise {
+
+// How well a change is made: half-heartedly, as is usual, as well as can be.
+enum class Effort : std::uint8_t { low, mid, high };
+
+// What a rule found: the words, and the change as an edit on top of others. What an edit supposes
+// is in `supposes` ("if …"), which the expected improvement begins with.
+struct Candidate {
+  Suggestion words;
+  std::string supposes;
+  std::int64_t concerns_ns = 0;  // how long what it is about took: no more can be gained
+  std::function<void(Edits&, Effort)> edit;  // empty: advice alone
+};
+
+using Candidates = std::vector<Candidate>;
+
+// One rule a file, in which its trigger and its edit are written down. docs/suggestions.md has all
+// of them.
+Candidates rule_input(const Facts& facts);
+Candidates rule_launch(const Facts& facts);
+Candidates rule_idle(const Facts& facts);
+Candidates rule_sync(const Facts& facts);
+Candidates rule_overlap(const Facts& facts);
+Candidates rule_batching(const Facts& facts);
+Candidates rule_streams(const Facts& facts);
+Candidates rule_copies(const Facts& facts);
+Candidates rule_repeats(const Facts& facts);
+Candidates rule_setup(const Facts& facts);
+Candidates rule_precision(const Facts& facts);
+Candidates rule_dominant(const Facts& facts);
+Candidates rule_routing(const Facts& facts);
+Candidates rule_capacity(const Facts& facts);
+
+// Of operations whose times alone are known, as in a profile: bounds, and no edit.
+std::vector<Suggestion> rule_operations(const trace::Trace& trace);
+
+// The spans that show most: the longest few of them, longest first, or the first few; and how many
+// there are.
+void show(Suggestion& words, const trace::Trace& trace, std::vector<trace::SpanId> spans);
+void show_in_order(Suggestion& words, std::vector<trace::SpanId> spans);
+
+// `low`, `mid` or `high`, as the effort is.
+template <typename T>
+constexpr T pick(Effort effort, T low, T mid, T high) {
+  return effort == Effort::low ? low : effort == Effort::mid ? mid : high;
+}
+
+}  // namespace fathom::advise

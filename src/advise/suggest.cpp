@@ -1,0 +1,270 @@
+#include "advise/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "advise/replay.h"
+#include "advise/rules.h"
+#include "base/format.h"
+#include "base/progress.h"
+
+namespace fathom::advise {
+namespace {
+
+using trace::SpanId;
+
+constexpr double kWorthPct = 0.5;
+constexpr double kConcernsMuchPct = 20;
+constexpr std::size_t kEvidence = 20;
+
+constexpr std::array kRules = {rule_input,   rule_launch,   rule_idle,      rule_sync,
+                               rule_overlap, rule_batching, rule_streams,   rule_copies,
+                               rule_repeats, rule_setup,    rule_precision, rule_dominant,
+                               rule_routing, rule_capacity};
+
+Priority priority_of(double gain_pct) {
+  if (gain_pct >= 20) return Priority::critical;
+  if (gain_pct >= 10) return Priority::high;
+  return gain_pct >= 3 ? Priority::medium : Priority::low;
+}
+
+std::string duration(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns));
+}
+
+// A change that was replayed by itself, and what it brought.
+struct Tried {
+  Candidate* candidate = nullptr;
+  std::int64_t known_ns = 0;  // the least it was seen to bring so far, alone or after others
+};
+
+// Takes the changes one by one, that which brings most first.
+class Attribution {
+ public:
+  Attribution(const Facts& facts, std::int64_t replayed_ns, bool all)
+      : facts_(facts),
+        unchanged_ns_(replayed_ns),
+        wall_ns_(replayed_ns),
+        least_pct_(all ? 0 : kWorthPct) {}
+
+  void run(Candidates& candidates, Suggestions& into) {
+    base::Progress progress("trying changes", candidates.size());
+    std::vector<Tried> tried;
+    for (Candidate& candidate : candidates) {
+      if (!candidate.edit) continue;
+      tried.push_back({&candidate, gain_of(candidate, Effort::mid, {}, unchanged_ns_)});
+      progress.advance(1);
+    }
+    while (!tried.empty()) {
+      const auto best = best_of(tried);
+      if (is_worth(best->known_ns)) {
+        into.list.push_back(take(*best));
+      } else {
+        ++into.left_out;
+      }
+      tried.erase(best);
+    }
+  }
+
+ private:
+  bool is_worth(std::int64_t ns) const { return ns > 0 && facts_.share(ns) >= least_pct_; }
+
+  // What it brings can only become less as others are taken; so the best is known as soon as one
+  // that was replayed after all of them brings more than any other may.
+  std::vector<Tried>::iterator best_of(std::vector<Tried>& tried) {
+    const auto by_gain = [](const Tried& a, const Tried& b) { return a.known_ns < b.known_ns; };
+    for (std::size_t i = 0;; ++i) {
+      const auto best = std::max_element(tried.begin(), tried.end(), by_gain);
+      if (taken_ == 0 || !is_worth(best->known_ns)) return best;
+      const std::int64_t adds = gain_of(*best->candidate, Effort::mid, taken_edits_, wall_ns_);
+      if (adds >= best->known_ns || i > tried.size()) return best;
+      best->known_ns = adds;
+    }
+  }
+
+  std::int64_t gain_of(const Candidate& candidate, Effort effort, Edits edits,
+                       std::int64_t from_ns) const {
+    candidate.edit(edits, effort);
+    const std::int64_t gain = from_ns - replay(facts_.plan, edits).wall_ns;
+    return std::clamp<std::int64_t>(gain, 0, candidate.concerns_ns);
+  }
+
+  // What it brings by itself, or after those taken, whichever is less.
+  std::int64_t least_gain_of(const Candidate& candidate, Effort effort) const {
+    const std::int64_t alone = gain_of(candidate, effort, {}, unchanged_ns_);
+    return taken_ == 0 ? alone
+                       : std::min(alone, gain_of(candidate, effort, taken_edits_, wall_ns_));
+  }
+
+  Suggestion take(const Tried& best) {
+    const Candidate& candidate = *best.candidate;
+    Gain gain;
+    gain.mid_ns = best.known_ns;
+    gain.low_ns = std::min(gain.mid_ns, least_gain_of(candidate, Effort::low));
+    gain.high_ns = std::max(gain.mid_ns, least_gain_of(candidate, Effort::high));
+    candidate.edit(taken_edits_, Effort::mid);
+    wall_ns_ = replay(facts_.plan, taken_edits_).wall_ns;
+    ++taken_;
+
+    Suggestion found = candidate.words;
+    found.basis = GainBasis::replay;
+    found.gain = gain;
+    found.gain_pct = facts_.share(gain.mid_ns);
+    found.priority = priority_of(found.gain_pct);
+    const double now = static_cast<double>(facts_.wall_ns) / 1e6;
+    found.current_time_ms = now;
+    found.estimated_time_ms = now - static_cast<double>(gain.mid_ns) / 1e6;
+    if (*found.estimated_time_ms > 0) found.potential_speedup = now / *found.estimated_time_ms;
+    found.expected_improvement = words_of(gain, found.gain_pct, candidate.supposes);
+    return found;
+  }
+
+  std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes) const {
+    std::string text = fmt::format("{} of the run less ({}), {}", base::format_percent(gain_pct),
+                                   duration(gain.mid_ns), supposes);
+    const std::string low = base::format_percent(facts_.share(gain.low_ns));
+    const std::string high = base::format_percent(facts_.share(gain.high_ns));
+    if (low != high) text += fmt::format("; from {} to {}, as it is done", low, high);
+    return text + ".";
+  }
+
+  const Facts& facts_;
+  const std::int64_t unchanged_ns_;
+  Edits taken_edits_;
+  std::int64_t wall_ns_;
+  double least_pct_;
+  std::size_t taken_ = 0;
+};
+
+// Those that have no gain, what concerns most first.
+void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too,
+                      Suggestions& into) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return a.concerns_ns > b.concerns_ns; });
+  for (const Candidate& candidate : candidates) {
+    if (candidate.edit && !edits_too) continue;
+    if (candidate.edit && facts.share(candidate.concerns_ns) < kWorthPct) {
+      ++into.left_out;
+      continue;
+    }
+    Suggestion found = candidate.words;
+    found.current_time_ms = static_cast<double>(facts.wall_ns) / 1e6;
+    const bool is_much = facts.share(candidate.concerns_ns) >= kConcernsMuchPct;
+    found.priority = is_much ? Priority::medium : Priority::low;
+    found.expected_improvement = candidate.edit
+                                     ? "Not known: the replay of this trace is not trusted."
+                                     : "No time: it keeps the run from failing.";
+    into.list.push_back(std::move(found));
+  }
+}
+
+std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
+  const double off = std::abs(static_cast<double>(replayed_ns - measured_ns)) /
+                     static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
+  if (off <= 3) {
+    return "Replayed, the GPU work of this trace begins at other times than it did: what held it "
+           "up "
+           "is not in the trace. So no gains are told.";
+  }
+  return fmt::format(
+      "Replaying what was recorded takes {}, not {}: what held the run up is not in the trace. So "
+      "no "
+      "gains are told.",
+      duration(replayed_ns), duration(measured_ns));
+}
+
+void suggest_from_trace(const trace::Trace& trace, bool all, Suggestions& found) {
+  const analyze::Dependencies on = analyze::dependencies(trace);
+  const ReplayPlan plan = plan_replay(trace, on);
+  if (plan.measured_ns == 0) {
+    found.why_no_gains = "Nothing in this file took time.";
+    return;
+  }
+  const Facts facts(trace, plan);
+  Candidates candidates;
+  for (const auto& rule : kRules) {
+    for (Candidate& candidate : rule(facts)) candidates.push_back(std::move(candidate));
+  }
+  const std::int64_t replayed_ns = replay(plan).wall_ns;
+  found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
+  found.replayed_ms = static_cast<double>(replayed_ns) / 1e6;
+  found.has_gains = is_trustworthy(plan);
+  if (found.has_gains) {
+    Attribution(facts, replayed_ns, all).run(candidates, found);
+  } else {
+    found.why_no_gains = why_not(plan.measured_ns, replayed_ns);
+  }
+  add_without_gain(facts, candidates, !found.has_gains, found);
+}
+
+// The whole of a profile: what its outermost operations took, as far as that is known.
+double profile_ns(const trace::Trace& trace) {
+  double total = 0;
+  for (const trace::OperationSummary& operation : trace.operations) {
+    total += operation.self_ns.value_or(operation.total_ns.value_or(0));
+  }
+  return total;
+}
+
+void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& found) {
+  const double whole = profile_ns(trace);
+  found.measured_ms = whole / 1e6;
+  found.why_no_gains =
+      "This file has the times of operations and not what waited for what: estimates are bounds, "
+      "the "
+      "most an operation could save.";
+  for (Suggestion& one : rule_operations(trace)) {
+    one.gain_pct = one.gain && whole > 0 ? static_cast<double>(one.gain->mid_ns) / whole * 100 : 0;
+    one.gain_pct = std::min(one.gain_pct, 100.0);
+    one.priority = priority_of(one.gain_pct);
+    one.expected_improvement =
+        one.gain ? fmt::format("At most {} ({} of all).", duration(one.gain->mid_ns),
+                               base::format_percent(one.gain_pct))
+                 : "Memory, no time.";
+    if (one.gain && one.gain_pct < kWorthPct && !all) {
+      ++found.left_out;
+    } else {
+      found.list.push_back(std::move(one));
+    }
+  }
+  std::stable_sort(found.list.begin(), found.list.end(),
+                   [](const auto& a, const auto& b) { return a.gain_pct > b.gain_pct; });
+}
+
+}  // namespace
+
+Suggestions suggest(const trace::Trace& trace, bool all) {
+  Suggestions found;
+  const bool has_gpu_work = std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
+                                        [](trace::SpanKind kind) { return is_gpu_work(kind); });
+  if (!has_gpu_work && !trace.operations.empty()) {
+    suggest_from_profile(trace, all, found);
+  } else {
+    suggest_from_trace(trace, all, found);
+  }
+  return found;
+}
+
+void show(Suggestion& words, const trace::Trace& trace, std::vector<SpanId> spans) {
+  const auto longer = [&](SpanId a, SpanId b) {
+    const std::int64_t left = trace.spans.duration_ns[a];
+    const std::int64_t right = trace.spans.duration_ns[b];
+    return left != right ? left > right : a < b;
+  };
+  const std::size_t shown = std::min(kEvidence, spans.size());
+  std::partial_sort(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(shown), spans.end(),
+                    longer);
+  show_in_order(words, std::move(spans));
+}
+
+void show_in_order(Suggestion& words, std::vector<SpanId> spans) {
+  words.evidence_count = spans.size();
+  if (spans.size() > kEvidence) spans.resize(kEvidence);
+  words.evidence = std::move(spans);
+}
+
+}  // namespace fathom::advise

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace fathom::advise {
+
+enum class SuggestionType : std::uint8_t {
+  routing,
+  batching,
+  memory,
+  caching,
+  algorithm,
+  parallelization
+};
+
+inline constexpr std::array<std::string_view, 6> kSuggestionTypeNames = {
+    "routing", "batching", "memory", "caching", "algorithm", "parallelization"};
+
+constexpr std::string_view name_of(SuggestionType type) {
+  return kSuggestionTypeNames[static_cast<std::size_t>(type)];
+}
+
+// From the gain: 20 % of the run and more is critical, 10 % high, 3 % medium. A suggestion without
+// a gain is medium where what it concerns took 20 % of the run or more, else low.
+enum class Priority : std::uint8_t { critical, high, medium, low };
+
+inline constexpr std::array<std::string_view, 4> kPriorityNames = {"critical", "high", "medium",
+                                                                   "low"};
+
+constexpr std::string_view name_of(Priority priority) {
+  return kPriorityNames[static_cast<std::size_t>(priority)];
+}
+
+// Where a gain comes from.
+enum class GainBasis : std::uint8_t {
+  none,    // there is no number, and the suggestions say why
+  replay,  // the dependency graph of the trace was replayed with the change in it
+  bound,   // the operation cannot save more than this; nothing says how much of it shows at the end
+};
+
+inline constexpr std::array<std::string_view, 3> kGainBasisNames = {"none", "replay", "bound"};
+
+constexpr std::string_view name_of(GainBasis basis) {
+  return kGainBasisNames[static_cast<std::size_t>(basis)];
+}
+
+// Time saved. Low and high are the same change done half-heartedly and as well as can be.
+struct Gain {
+  std::int64_t low_ns = 0;
+  std::int64_t mid_ns = 0;
+  std::int64_t high_ns = 0;
+};
+
+struct Suggestion {
+  std::string rule;   // that found it, as its file is called: "input", "overlap", …
+  std::string title;  // what to do, in a few words
+  std::string operation;
+  SuggestionType type = SuggestionType::parallelization;
+  Priority priority = Priority::low;
+  std::string description;           // what was seen
+  std::string expected_improvement;  // what the gain supposes, and how large it is
+  std::string implementation_hint;   // may end in lines of code, each after a line break
+
+  // The run as it is and as it would be; of a bound, the operation.
+  double current_time_ms = 0;
+  std::optional<double> estimated_time_ms;
+  std::optional<double> potential_speedup;
+  GainBasis basis = GainBasis::none;
+  std::optional<Gain> gain;
+  double gain_pct = 0;  // mid, of the run; 0 without a gain
+
+  std::vector<trace::SpanId> evidence;  // spans of the trace, those that show most first
+  std::uint64_t evidence_count = 0;     // of all of them, also those not listed
+};
+
+struct Suggestions {
+  double measured_ms = 0;             // from the first to the last of what takes part
+  std::optional<double> replayed_ms;  // the same without any change; absent where nothing depends
+  bool has_gains = false;
+  std::string why_no_gains;      // a sentence; empty where there are gains
+  std::vector<Suggestion> list;  // most gain first, those without a gain last
+  std::uint64_t left_out = 0;    // of less than 0.5 %
+};
+
+}  // namespace fathom::advise

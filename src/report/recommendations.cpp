@@ -1,0 +1,78 @@
+#include "report/recommendations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/table.h"
+
+namespace fathom::report {
+namespace {
+
+using advise::GainBasis;
+using advise::Suggestion;
+using advise::Suggestions;
+
+constexpr std::size_t kShown = 3;
+
+struct Joined {
+  const Suggestion* first = nullptr;
+  double gain_pct = 0;  // summed
+  std::size_t gains = 0;
+  std::size_t ranks = 0;
+};
+
+// Operations differ from rank to rank; what is to be done about them does not.
+std::vector<Joined> join(std::span<const Suggestions> ranks) {
+  std::vector<Joined> all;
+  for (const Suggestions& rank : ranks) {
+    for (const Suggestion& one : rank.list) {
+      auto known = std::find_if(all.begin(), all.end(),
+                                [&](const Joined& each) { return each.first->title == one.title; });
+      if (known == all.end()) known = all.insert(all.end(), {&one});
+      known->gain_pct += one.gain_pct;
+      known->gains += one.gain ? 1 : 0;
+      ++known->ranks;
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Joined& a, const Joined& b) { return a.gain_pct > b.gain_pct; });
+  return all;
+}
+
+std::string gain_text(const Joined& joined, std::size_t ranks) {
+  if (joined.gains == 0) return {};
+  const bool is_bound = joined.first->basis == GainBasis::bound;
+  const double mean = joined.gain_pct / static_cast<double>(joined.ranks);
+  std::string text = fmt::format(" ({}{}", is_bound ? "at most " : "−", base::format_percent(mean));
+  if (ranks > 1) text += fmt::format(" on {} of {} ranks", joined.ranks, ranks);
+  return text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> recommendations(std::span<const Suggestions> ranks, std::size_t top) {
+  std::vector<std::string> texts;
+  for (const Joined& joined : join(ranks)) {
+    if (texts.size() == top) break;
+    const std::string& hint = joined.first->implementation_hint;
+    texts.push_back(fmt::format("{}{}. {}", joined.first->title, gain_text(joined, ranks.size()),
+                                hint.substr(0, hint.find('\n'))));
+  }
+  return texts;
+}
+
+std::string what_to_change(const Suggestions& found, const std::string& source, std::size_t width) {
+  if (found.list.empty()) return {};
+  base::Table table({"what to change", "gain"});
+  for (std::size_t i = 0; i < std::min(kShown, found.list.size()); ++i) {
+    const Suggestion& one = found.list[i];
+    const bool is_bound = one.basis == GainBasis::bound;
+    table.row({one.title, one.gain ? (is_bound ? "≤ " : "−") + base::format_percent(one.gain_pct)
+                                   : "not known"});
+  }
+  return "\n" + table.text(width) + fmt::format("  how: fathom suggest {}\n", source);
+}
+
+}  // namespace fathom::report

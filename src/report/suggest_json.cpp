@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "base/json_writer.h"
+#include "report/suggest_report.h"
+#include "trace/track_label.h"
+
+namespace fathom::report {
+namespace {
+
+using advise::Suggestion;
+using base::JsonWriter;
+
+void write_words(JsonWriter& json, const Suggestion& one) {
+  json.key("rule").value(one.rule).key("title").value(one.title);
+  json.key("operation").value(one.operation).key("type").value(name_of(one.type));
+  json.key("priority").value(name_of(one.priority));
+  json.key("description").value(one.description);
+  json.key("expected_improvement").value(one.expected_improvement);
+  json.key("implementation_hint").value(one.implementation_hint);
+}
+
+void write_gain(JsonWriter& json, const Suggestion& one) {
+  json.key("current_time_ms").value(one.current_time_ms);
+  json.key("estimated_time_ms").value(one.estimated_time_ms);
+  json.key("potential_speedup").value(one.potential_speedup);
+  json.key("basis").value(name_of(one.basis));
+  json.key("gain_pct").value(one.gain ? std::optional(one.gain_pct) : std::nullopt);
+  json.key("gain");
+  if (!one.gain) {
+    json.null();
+    return;
+  }
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  json.begin_object().key("low_ms").value(ms(one.gain->low_ns));
+  json.key("mid_ms").value(ms(one.gain->mid_ns));
+  json.key("high_ms").value(ms(one.gain->high_ns)).end_object();
+}
+
+void write_evidence(JsonWriter& json, const Suggestion& one, const trace::Trace& trace) {
+  json.key("evidence_count").value(one.evidence_count).key("evidence").begin_array();
+  for (const trace::SpanId id : one.evidence) {
+    json.begin_object().key("span").value(id).key("name").value(trace.name(id));
+    json.key("track").value(label_of(trace.tracks[trace.spans.track[id]]));
+    json.key("start_ns").value(trace.spans.start_ns[id]);
+    json.key("duration_ns").value(trace.spans.duration_ns[id]).end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+void write_suggestions(JsonWriter& json, const advise::Suggestions& found,
+                       const trace::Trace& trace, std::size_t top) {
+  json.begin_array();
+  for (std::size_t i = 0; i < std::min(top, found.list.size()); ++i) {
+    json.begin_object();
+    write_words(json, found.list[i]);
+    write_gain(json, found.list[i]);
+    write_evidence(json, found.list[i], trace);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+std::string to_json(const SuggestReport& report, std::size_t top) {
+  const advise::Suggestions& found = report.found;
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().key("source").value(report.source);
+  json.key("measured_ms").value(found.measured_ms).key("replayed_ms").value(found.replayed_ms);
+  json.key("has_gains").value(found.has_gains);
+  json.key("why_no_gains");
+  if (found.why_no_gains.empty()) {
+    json.null();
+  } else {
+    json.value(found.why_no_gains);
+  }
+  json.key("left_out").value(found.left_out).key("suggestions");
+  write_suggestions(json, found, report.trace, top);
+  json.end_object();
+  return out + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "advise/suggestion.h"
+#include "trace/trace.h"
+
+namespace fathom::base {
+class JsonWriter;
+}
+
+namespace fathom::report {
+
+// What `fathom suggest` says about one trace, which it refers to.
+struct SuggestReport {
+  const trace::Trace& trace;
+  std::string source;  // the file's name
+  advise::Suggestions found;
+};
+
+// The first `top`, each with what was seen, what it would bring and how.
+std::string to_text(const SuggestReport& report, std::size_t top, std::size_t width);
+
+// The first `top`; docs/suggest.schema.json describes it.
+std::string to_json(const SuggestReport& report, std::size_t top);
+
+// The list alone, as the page has it too. Times of evidence are those of the trace.
+void write_suggestions(base::JsonWriter& json, const advise::Suggestions& found,
+                       const trace::Trace& trace, std::size_t top);
+
+}  // namespace fathom::report

@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "advise/suggest.h"
+#include "trace/corpus.h"
+#include "trace/read.h"
+
+// Real runs get the suggestion that is right for them.
+namespace fathom::advise {
+namespace {
+
+std::vector<std::string> all_files() {
+  std::vector<std::string> files = trace::corpus_files("kineto");
+  for (const std::string& file : trace::corpus_files("nsys")) files.push_back(file);
+  return files;
+}
+
+TEST(SuggestCorpus, GainsAreToldOnlyWhereTheReplayIsWithinThreePercent) {
+  const std::vector<std::string> files = all_files();
+  if (files.empty()) GTEST_SKIP() << "no corpus";
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const trace::Trace trace = trace::read_trace(file);
+    const Suggestions found = suggest(trace);
+    double sum = 0;
+    for (const Suggestion& one : found.list) {
+      EXPECT_EQ(one.gain.has_value(), found.has_gains) << one.title;
+      sum += one.gain_pct;
+    }
+    EXPECT_LE(sum, 100.0);
+    if (found.has_gains) {
+      EXPECT_LE(std::abs(*found.replayed_ms - found.measured_ms), 0.03 * found.measured_ms);
+    } else {
+      EXPECT_FALSE(found.why_no_gains.empty());
+    }
+  }
+}
+
+TEST(SuggestCorpus, TheRightSuggestionComesFirst) {
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"v100_resnet50_workers0", "input"},   // loads data in the thread that launches
+      {"legacy2021_resnet50", "input"},      // the same
+      {"v100_rank1of2.json", "launch"},      // 11,000 gaps before launches
+      {"h100_bert_small", "launch"},         // busy 8 %
+      {"mi300_bert_small", "launch"},        // the same model
+      {"b200_vllm_eager", "launch"},         // eager, no graph
+      {"sampled_rank-0", "overlap"},         // 85 % of the communication has nothing beside it
+      {"sampled_rank-1", "overlap"},         // the other rank
+      {"mfu_2gpu_before", "sync"},           // waits for its stream 32 times
+      {"a100_alexnet_cuda_sync", "setup"},   // 40 s of loading code
+      {"v100_rank1of2_other", "precision"},  // busy 96 %, a quarter of that in FP32 products
+  };
+  const std::vector<std::string> files = all_files();
+  if (files.empty()) GTEST_SKIP() << "no corpus";
+  for (const auto& [name, rule] : expected) {
+    for (const std::string& file : files) {
+      if (std::filesystem::path(file).filename().string().rfind(name, 0) != 0) continue;
+      const trace::Trace trace = trace::read_trace(file);
+      const Suggestions found = suggest(trace);
+      ASSERT_FALSE(found.list.empty()) << name;
+      EXPECT_EQ(found.list.front().rule, rule) << name << ": " << found.list.front().title;
+    }
+  }
+}
+
+// The same job was measured with workers: the estimate, from low to high, has what they brought.
+TEST(SuggestCorpus, WhatWorkersWouldBringIsWhatTheyBrought) {
+  double without = 0;
+  double with = 0;
+  Gain gain;
+  for (const std::string& file : trace::corpus_files("kineto")) {
+    if (file.find("v100_resnet50_workers") == std::string::npos) continue;
+    const trace::Trace trace = trace::read_trace(file);
+    const Suggestions found = suggest(trace);
+    if (file.find("workers4") != std::string::npos) {
+      with = found.measured_ms;
+    } else {
+      without = found.measured_ms;
+      gain = found.list.front().gain.value_or(Gain{});
+    }
+  }
+  if (without == 0) GTEST_SKIP() << "no corpus";
+  EXPECT_GE(without - with, static_cast<double>(gain.low_ns) / 1e6);
+  EXPECT_LE(without - with, static_cast<double>(gain.high_ns) / 1e6);
+}
+
+}  // namespace
+}  // namespace fathom::advise

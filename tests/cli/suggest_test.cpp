@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/run_program.h"
+
+namespace fathom::cli {
+namespace {
+
+using nlohmann::json;
+
+// Twenty steps in which the thread that launches loads data for longer than the GPU works.
+std::string loading_trace() {
+  json events = json::array();
+  const auto add = [&](const char* category, const char* name, int thread, int start, int duration,
+                       const json& args) {
+    events.push_back({{"ph", "X"},
+                      {"cat", category},
+                      {"name", name},
+                      {"pid", 9},
+                      {"tid", thread},
+                      {"ts", start},
+                      {"dur", duration},
+                      {"args", args}});
+  };
+  for (int step = 0; step < 20; ++step) {
+    const int at = step * 5100;
+    add("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 9, at,
+        3000, json::object());
+    add("cuda_runtime", "cudaLaunchKernel", 9, at + 3010, 5, {{"correlation", step + 1}});
+    add("kernel", "gemm", 7, at + 3020, 2000,
+        {{"correlation", step + 1}, {"stream", 7}, {"device", 0}});
+    add("cuda_runtime", "cudaDeviceSynchronize", 9, at + 3016, 2007, json::object());
+  }
+  return json{{"traceEvents", events}}.dump();
+}
+
+std::set<std::string> names_of(const json& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object.items()) names.insert(name);
+  return names;
+}
+
+TEST(Suggest, TextSaysWhatToDoWhatItBringsAndHow) {
+  const Scratch scratch;
+  const Outcome outcome = run_program({"suggest", scratch.write("trace.json", loading_trace())});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* part : {"Load data in worker processes", "critical", "seen", "gain", "how",
+                           "num_workers=4", "see", "20 spans"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST(Suggest, JsonIsAsTheSchemaSays) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", loading_trace());
+  const json found = json::parse(run_program({"suggest", file, "--json"}).out);
+  const json schema = json::parse(content_of(FATHOM_SOURCE_DIR "/docs/suggest.schema.json"));
+  EXPECT_EQ(names_of(found), names_of(schema["properties"]));
+  EXPECT_TRUE(found["has_gains"].get<bool>());
+  ASSERT_FALSE(found["suggestions"].empty());
+  const json& wanted = schema["$defs"]["suggestion"]["properties"];
+  for (const json& one : found["suggestions"]) {
+    EXPECT_EQ(names_of(one), names_of(wanted));
+    EXPECT_EQ(names_of(one["gain"]), names_of(wanted["gain"]["properties"]));
+    EXPECT_EQ(names_of(one["evidence"][0]), names_of(wanted["evidence"]["items"]["properties"]));
+    const auto is_one_of = [&](const char* key) {
+      const json& allowed = wanted[key]["enum"];
+      return std::find(allowed.begin(), allowed.end(), one[key]) != allowed.end();
+    };
+    EXPECT_TRUE(is_one_of("type") && is_one_of("priority") && is_one_of("basis")) << one;
+  }
+  const json& first = found["suggestions"][0];
+  EXPECT_EQ(first["rule"], "input");
+  EXPECT_NEAR(first["gain"]["mid_ms"].get<double>(), 20 * 2.7, 2);
+  EXPECT_NEAR(first["potential_speedup"].get<double>(),
+              first["current_time_ms"].get<double>() / first["estimated_time_ms"].get<double>(),
+              1e-9);
+}
+
+TEST(Suggest, TopAndCriticalLeaveOutTheRestAndJsonGoesToAFile) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", loading_trace());
+  const std::string out = scratch.path("suggestions.json");
+  EXPECT_EQ(run_program({"suggest", file, "--json", out, "--top", "1"}).status, 0);
+  EXPECT_EQ(json::parse(content_of(out))["suggestions"].size(), 1U);
+  const json critical = json::parse(run_program({"suggest", file, "--critical", "--json"}).out);
+  for (const json& one : critical["suggestions"]) EXPECT_EQ(one["priority"], "critical");
+  const json usual = json::parse(run_program({"suggest", file, "--json"}).out);
+  const json all = json::parse(run_program({"suggest", file, "--all", "--json"}).out);
+  EXPECT_GE(all["suggestions"].size(), usual["suggestions"].size());
+}
+
+TEST(Suggest, OfAProfileGivesBounds) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "profile.json",
+      R"({"entries": [], "summary": {"tokenize": {"call_count": 200, "total_time_ms": 40}}})");
+  const json found = json::parse(run_program({"suggest", file, "--json"}).out);
+  EXPECT_FALSE(found["has_gains"].get<bool>());
+  EXPECT_TRUE(found["replayed_ms"].is_null());
+  ASSERT_EQ(found["suggestions"].size(), 1U);
+  EXPECT_EQ(found["suggestions"][0]["basis"], "bound");
+  EXPECT_EQ(found["suggestions"][0]["type"], "caching");
+  EXPECT_NE(run_program({"suggest", file}).out.find("bounds"), std::string::npos);
+}
+
+TEST(Suggest, OfARunWithNothingToChangeSaysSo) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "cpu.json", R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])");
+  const Outcome outcome = run_program({"suggest", file});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("Nothing to suggest"), std::string::npos) << outcome.out;
+}
+
+}  // namespace
+}  // namespace fathom::cli
