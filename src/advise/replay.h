@@ -80,7 +80,7 @@ Replay replay(const ReplayPlan& plan, const Edits& edits = {});
 // Whether the replay without edits takes as long as the trace did, within 3 %, and begins the work
 // on average no further from when it began than 3 % of that. Where it does not, no gain can be
 // told.
-bool is_trustworthy(const ReplayPlan& plan);
+bool is_trustworthy(const ReplayPlan& plan, const Replay& unchanged);
 
 // The same work, `factor` times as long: all host pieces within a span of the host, one piece, a
 // row of GPU work, or the lag before it.

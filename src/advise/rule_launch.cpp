@@ -56,20 +56,36 @@ std::int64_t dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch) 
   return found;
 }
 
-std::vector<LateLaunch> late_launches(const Facts& facts) {
-  std::vector<std::pair<std::int64_t, SpanId>> starts;  // of work, and its launch
-  for (const WorkRow& row : facts.on.gpu.rows) starts.emplace_back(row.start_ns, row.launch);
-  std::sort(starts.begin(), starts.end());
-  std::vector<LateLaunch> found;
-  for (const base::Interval& gap : facts.gaps) {
-    const auto next = std::lower_bound(starts.begin(), starts.end(), std::pair(gap.end, SpanId{0}));
-    if (next == starts.end() || next->second == kNoSpan) continue;
-    if (facts.spans.start_ns[next->second] < gap.begin) continue;
-    const std::int64_t time = dispatch_ns(facts, gap, next->second);
-    if (time > 0) found.push_back({time, next->second});
+// The launch of the work that ended each gap. Streams and gaps are both in order of time.
+std::vector<SpanId> launches_after_gaps(const Facts& facts) {
+  std::vector<SpanId> launches(facts.gaps.size(), kNoSpan);
+  for (const analyze::GpuStream& stream : facts.on.gpu.streams) {
+    std::size_t gap = 0;
+    for (const WorkRow& row : facts.on.gpu.of(stream)) {
+      while (gap < facts.gaps.size() && facts.gaps[gap].end < row.start_ns) ++gap;
+      if (gap < facts.gaps.size() && facts.gaps[gap].end == row.start_ns) {
+        launches[gap] = row.launch;
+      }
+    }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const LateLaunch& a, const LateLaunch& b) { return a.gap_ns > b.gap_ns; });
+  return launches;
+}
+
+// Longest first, as far as they are shown.
+std::vector<LateLaunch> late_launches(const Facts& facts) {
+  const std::vector<SpanId> launches = launches_after_gaps(facts);
+  std::vector<LateLaunch> found;
+  for (std::size_t i = 0; i < facts.gaps.size(); ++i) {
+    const base::Interval gap = facts.gaps[i];
+    if (launches[i] == kNoSpan || facts.spans.start_ns[launches[i]] < gap.begin) continue;
+    const std::int64_t time = dispatch_ns(facts, gap, launches[i]);
+    if (time > 0) found.push_back({time, launches[i]});
+  }
+  const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(kEvidence, found.size()));
+  std::partial_sort(found.begin(), shown, found.end(),
+                    [](const LateLaunch& a, const LateLaunch& b) {
+                      return std::pair(b.gap_ns, a.launch) < std::pair(a.gap_ns, b.launch);
+                    });
   return found;
 }
 

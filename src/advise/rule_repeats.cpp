@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "advise/rules.h"
-#include "analyze/critical_path.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 
 // Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "advise/rules.h"
 #include "base/format.h"
@@ -51,38 +52,52 @@ struct Calls {
   std::vector<SpanId> slow;
 };
 
+// What is usual for calls of a name; 0 where there are too few to tell.
+std::int64_t usual_ns(const Facts& facts, trace::NameId name) {
+  std::vector<std::int64_t> times;
+  for (SpanId id = 0; id < facts.spans.size(); ++id) {
+    if (facts.spans.name[id] == name) times.push_back(facts.spans.duration_ns[id]);
+  }
+  if (times.size() < 3) return 0;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+bool may_set_up(const Facts& facts, SpanId id) {
+  const analyze::CallRole role = facts.role(id);
+  return facts.spans.duration_ns[id] >= kSlowCallNs && role != analyze::CallRole::copy &&
+         !is_sync(role) && !facts.is_wait(id);
+}
+
+enum class About : std::uint8_t { unknown, other, memory, program };
+
+About about(std::string_view name) {
+  if (builds(name)) return About::program;
+  return allocates(name) ? About::memory : About::other;
+}
+
 Calls calls_of(const Facts& facts) {
   Calls found;
-  std::vector<std::vector<SpanId>> by_name(facts.trace.names.size());
+  std::vector<About> known(facts.trace.names.size());  // each distinct name is looked at once
+  std::map<trace::NameId, std::int64_t> usual;         // of names with slow calls, which are few
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
     if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
+    const trace::NameId name = facts.spans.name[id];
+    if (known[name] == About::unknown) known[name] = about(facts.trace.names.view(name));
+    const bool may_be_slow = may_set_up(facts, id);
+    if (known[name] == About::other && !may_be_slow) continue;
     const std::uint32_t thread = facts.thread_of(id);
     if (thread == analyze::HostLines::kNoThread || !facts.takes_part[thread]) continue;
-    by_name[facts.spans.name[id]].push_back(id);
-  }
-  for (trace::NameId name = 0; name < by_name.size(); ++name) {
-    const std::vector<SpanId>& calls = by_name[name];
-    if (calls.empty()) continue;
-    const std::string_view text = facts.trace.names.view(name);
-    if (builds(text)) {
-      found.builds.insert(found.builds.end(), calls.begin(), calls.end());
+    if (known[name] == About::program) {
+      found.builds.push_back(id);
       continue;
     }
-    std::vector<std::int64_t> times;
-    for (const SpanId id : calls) times.push_back(facts.spans.duration_ns[id]);
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                     times.end());
-    const std::int64_t usual = calls.size() < 3 ? 0 : times[times.size() / 2];
-    for (const SpanId id : calls) {
-      const std::int64_t time = facts.spans.duration_ns[id];
-      const bool is_slow = time >= kSlowCallNs && time >= kTimesUsual * usual &&
-                           facts.role(id) != analyze::CallRole::copy && !is_sync(facts.role(id)) &&
-                           !facts.is_wait(id);
-      if (is_slow) {
-        found.slow.push_back(id);
-      } else if (allocates(text)) {
-        found.allocations.push_back(id);
-      }
+    if (may_be_slow && !usual.contains(name)) usual[name] = usual_ns(facts, name);
+    if (may_be_slow && facts.spans.duration_ns[id] >= kTimesUsual * usual[name]) {
+      found.slow.push_back(id);
+    } else if (known[name] == About::memory) {
+      found.allocations.push_back(id);
     }
   }
   return found;

@@ -42,6 +42,9 @@ Candidates rule_capacity(const Facts& facts);
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);
 
+// So many spans are shown as evidence.
+inline constexpr std::size_t kEvidence = 20;
+
 // The spans that show most: the longest few of them, longest first, or the first few; and how many
 // there are.
 void show(Suggestion& words, const trace::Trace& trace, std::vector<trace::SpanId> spans);

@@ -19,7 +19,6 @@ using trace::SpanId;
 
 constexpr double kWorthPct = 0.5;
 constexpr double kConcernsMuchPct = 20;
-constexpr std::size_t kEvidence = 20;
 
 constexpr std::array kRules = {rule_input,   rule_launch,   rule_idle,      rule_sync,
                                rule_overlap, rule_batching, rule_streams,   rule_copies,
@@ -39,6 +38,7 @@ std::string duration(std::int64_t ns) {
 // A change that was replayed by itself, and what it brought.
 struct Tried {
   Candidate* candidate = nullptr;
+  std::int64_t alone_ns = 0;
   std::int64_t known_ns = 0;  // the least it was seen to bring so far, alone or after others
 };
 
@@ -56,7 +56,12 @@ class Attribution {
     std::vector<Tried> tried;
     for (Candidate& candidate : candidates) {
       if (!candidate.edit) continue;
-      tried.push_back({&candidate, gain_of(candidate, Effort::mid, {}, unchanged_ns_)});
+      if (!is_worth(candidate.concerns_ns)) {  // and so no gain can be
+        ++into.left_out;
+        continue;
+      }
+      const std::int64_t alone = gain_of(candidate, Effort::mid, {}, unchanged_ns_);
+      tried.push_back({&candidate, alone, alone});
       progress.advance(1);
     }
     while (!tried.empty()) {
@@ -93,19 +98,19 @@ class Attribution {
     return std::clamp<std::int64_t>(gain, 0, candidate.concerns_ns);
   }
 
-  // What it brings by itself, or after those taken, whichever is less.
-  std::int64_t least_gain_of(const Candidate& candidate, Effort effort) const {
-    const std::int64_t alone = gain_of(candidate, effort, {}, unchanged_ns_);
-    return taken_ == 0 ? alone
-                       : std::min(alone, gain_of(candidate, effort, taken_edits_, wall_ns_));
+  // What another effort brings, by itself; less as the gain is less after those taken.
+  std::int64_t gain_of_effort(const Tried& best, Effort effort) const {
+    const std::int64_t alone = gain_of(*best.candidate, effort, {}, unchanged_ns_);
+    const double left = static_cast<double>(best.known_ns) / static_cast<double>(best.alone_ns);
+    return static_cast<std::int64_t>(static_cast<double>(alone) * left);
   }
 
   Suggestion take(const Tried& best) {
     const Candidate& candidate = *best.candidate;
     Gain gain;
     gain.mid_ns = best.known_ns;
-    gain.low_ns = std::min(gain.mid_ns, least_gain_of(candidate, Effort::low));
-    gain.high_ns = std::max(gain.mid_ns, least_gain_of(candidate, Effort::high));
+    gain.low_ns = std::min(gain.mid_ns, gain_of_effort(best, Effort::low));
+    gain.high_ns = std::max(gain.mid_ns, gain_of_effort(best, Effort::high));
     candidate.edit(taken_edits_, Effort::mid);
     wall_ns_ = replay(facts_.plan, taken_edits_).wall_ns;
     ++taken_;
@@ -189,10 +194,11 @@ void suggest_from_trace(const trace::Trace& trace, bool all, Suggestions& found)
   for (const auto& rule : kRules) {
     for (Candidate& candidate : rule(facts)) candidates.push_back(std::move(candidate));
   }
-  const std::int64_t replayed_ns = replay(plan).wall_ns;
+  const Replay unchanged = replay(plan);
+  const std::int64_t replayed_ns = unchanged.wall_ns;
   found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
   found.replayed_ms = static_cast<double>(replayed_ns) / 1e6;
-  found.has_gains = is_trustworthy(plan);
+  found.has_gains = is_trustworthy(plan, unchanged);
   if (found.has_gains) {
     Attribution(facts, replayed_ns, all).run(candidates, found);
   } else {

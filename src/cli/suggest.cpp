@@ -37,7 +37,7 @@ void run(const Options& options) {
   const trace::Trace trace = load(options.file);
   report::SuggestReport report{trace, options.file, advise::suggest(trace, options.all)};
   if (options.critical) {
-    std::erase_if(report.found.list, [](const advise::Suggestion& one) {
+    report.not_critical = std::erase_if(report.found.list, [](const advise::Suggestion& one) {
       return one.priority != advise::Priority::critical;
     });
   }

@@ -16,6 +16,7 @@ struct SuggestReport {
   const trace::Trace& trace;
   std::string source;  // the file's name
   advise::Suggestions found;
+  std::size_t not_critical = 0;  // left out of `found`, where only critical ones were asked for
 };
 
 // The first `top`, each with what was seen, what it would bring and how.

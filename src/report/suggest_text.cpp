@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -41,7 +42,12 @@ std::string headline(const SuggestReport& report) {
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
 }
 
-std::string story(const Suggestions& found) {
+std::string story(const SuggestReport& report) {
+  const Suggestions& found = report.found;
+  if (found.list.empty() && report.not_critical > 0) {
+    return fmt::format("Nothing is critical: {} would bring less than 20 %, or are without a gain.",
+                       base::format_plural(report.not_critical, "change", "changes"));
+  }
   if (found.list.empty()) {
     std::string text = "Nothing to suggest: no rule found anything worth changing.";
     if (found.left_out > 0) {
@@ -58,9 +64,12 @@ std::string story(const Suggestions& found) {
     count += one.gain ? 1 : 0;
   }
   if (count == 0) return "No change is known that would make this run shorter.";
-  return fmt::format("{} would take {} off the run.",
-                     base::format_plural(count, "change", "changes together"),
-                     base::format_percent(total));
+  const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
+  return fmt::format(
+      "{} would take {} off the run. (Replayed without a change, it comes within {} of what was "
+      "measured.)",
+      base::format_plural(count, "change", "changes together"), base::format_percent(total),
+      base::format_percent(off));
 }
 
 std::string gain_text(const Suggestion& one) {
@@ -114,7 +123,7 @@ std::string suggestion_text(const SuggestReport& report, const Suggestion& one, 
 
 std::string to_text(const SuggestReport& report, std::size_t top, std::size_t width) {
   const Suggestions& found = report.found;
-  std::string text = headline(report) + wrapped(story(found), "  ", width);
+  std::string text = headline(report) + wrapped(story(report), "  ", width);
   const std::vector<std::int64_t>& starts = report.trace.spans.start_ns;
   const std::int64_t begin = starts.empty() ? 0 : *std::min_element(starts.begin(), starts.end());
   const std::size_t shown = std::min(top, found.list.size());

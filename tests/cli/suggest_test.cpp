@@ -89,6 +89,12 @@ TEST(Suggest, TopAndCriticalLeaveOutTheRestAndJsonGoesToAFile) {
   EXPECT_EQ(json::parse(content_of(out))["suggestions"].size(), 1U);
   const json critical = json::parse(run_program({"suggest", file, "--critical", "--json"}).out);
   for (const json& one : critical["suggestions"]) EXPECT_EQ(one["priority"], "critical");
+  const std::string calm =
+      scratch.write("calm.json",
+                    R"({"entries": [], "summary": {"a": {"call_count": 1, "total_time_ms": 900},
+          "tokenize": {"call_count": 200, "total_time_ms": 40}}})");
+  EXPECT_NE(run_program({"suggest", calm, "--critical"}).out.find("Nothing is critical"),
+            std::string::npos);
   const json usual = json::parse(run_program({"suggest", file, "--json"}).out);
   const json all = json::parse(run_program({"suggest", file, "--all", "--json"}).out);
   EXPECT_GE(all["suggestions"].size(), usual["suggestions"].size());

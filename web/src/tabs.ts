@@ -8,7 +8,7 @@ import { SuggestionsTab } from "./suggestions/tab";
 import type { Tab } from "./tab";
 import { TimelineTab } from "./timeline/tab";
 
-// The page's tabs, in the order of the bar and of the keys 1–7.
+// The page's tabs, in the order of the bar and of the keys 1–8.
 export const kTabs: readonly Tab[] = [
   { id: "overview", title: "Overview", view: OverviewTab },
   { id: "timeline", title: "Timeline", view: TimelineTab },
