@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "analyze/critical_path.h"
+#include "analyze/steps.h"
 #include "base/format.h"
 #include "report/suggest_report.h"
 #include "report/wrapped.h"
