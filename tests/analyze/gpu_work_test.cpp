@@ -60,7 +60,10 @@ SpanId launch_by_looking_at_all(const Trace& trace, const WorkRow& row) {
     const std::int64_t correlation = trace.spans.correlation[row.span];
     if (correlation == trace::kNoCorrelation || trace.spans.correlation[id] != correlation)
       continue;
-    if (trace.spans.kind[id] != SpanKind::runtime_call) continue;
+    const bool waits_for_what_it_launches =
+        trace.spans.kind[id] == SpanKind::sync &&
+        trace.tracks[trace.spans.track[id]].kind == trace::TrackKind::thread;
+    if (trace.spans.kind[id] != SpanKind::runtime_call && !waits_for_what_it_launches) continue;
     const auto start = [&](SpanId call) { return trace.spans.start_ns[call]; };
     if (start(id) <= row.start_ns) {
       if (before == kNoSpan || start(id) > start(before)) before = id;
