@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -83,11 +84,13 @@ ClockLine clock_since_start() noexcept {
   return {process_start, now};
 }
 
-SteeredClock::SteeredClock() noexcept : line_(clock_since_start()) {}
-
 void SteeredClock::calibrate() noexcept {
   // From where the old line is now to where the long-term line will be in a second.
   const ClockLine best = clock_since_start();
+  if (std::exchange(is_first_, false)) {
+    line_ = best;
+    return;
+  }
   const std::uint64_t now = ticks();
   const auto second = static_cast<std::uint64_t>(1e9 / best.ns_per_tick());
   line_ = ClockLine({now, line_.ns(now)}, {now + second, best.ns(now + second)});

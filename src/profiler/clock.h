@@ -60,13 +60,16 @@ ClockLine clock_since_start() noexcept;
 // The clock of a long recording: calibrated anew now and then, without a jump and never backwards.
 class SteeredClock {
  public:
-  SteeredClock() noexcept;
+  // Before the first use, and every few hundred milliseconds. The first time it may jump: a rate
+  // from the first milliseconds of a program is wrong by microseconds a second, which is as long as
+  // a short scope, so it is taken as late as it can be.
+  void calibrate() noexcept;
 
   std::int64_t ns(std::uint64_t at_ticks) const noexcept { return line_.ns(at_ticks); }
-  void calibrate() noexcept;  // about once a second
 
  private:
   ClockLine line_;
+  bool is_first_ = true;
 };
 
 }  // namespace fathom::detail

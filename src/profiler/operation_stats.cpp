@@ -1,8 +1,10 @@
 #include "profiler/operation_stats.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <new>
+#include <thread>
 
 namespace fathom::detail {
 
@@ -89,12 +91,16 @@ void OperationStats::clear() noexcept {
 }
 
 Statistics OperationStats::snapshot() const {
-  // The owner changes it for a few nanoseconds in every thirty at most, so a few tries do. After
-  // very many, figures of neighbouring instants are still better than none.
+  // The owner changes it for a few nanoseconds in every thirty at most, so a few tries do. Where it
+  // lost its core in the middle of a change, it gets time to come back; a thread that was stopped
+  // there for good gives figures of neighbouring instants, which are still better than none.
+  constexpr int kQuickTries = 1000;
+  constexpr int kTries = 5000;
   Statistics stats;
   std::array<std::uint32_t, kRecent> recent{};
   std::size_t recent_count = 0;
-  for (int attempt = 0; attempt < 100'000; ++attempt) {
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    if (attempt > kQuickTries) std::this_thread::sleep_for(std::chrono::microseconds(100));
     const std::uint64_t sequence = sequence_.load(kAcquire);
     stats.count = (sequence - first_sequence_.load(kAcquire)) / 2;
     stats.total = total_.load(kAcquire);

@@ -15,7 +15,7 @@ namespace fathom::detail {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(250);
-constexpr std::int64_t kCalibrationPeriod = 1'000'000'000;
+constexpr std::int64_t kCalibrationPeriod = 250'000'000;
 
 std::string read_process_file(const char* path) {
   std::ifstream file(path);
@@ -105,7 +105,7 @@ void Recording::abandon() noexcept {
 }
 
 void Recording::run() {
-  std::int64_t calibrated = monotonic_raw_ns();
+  std::int64_t calibrated = 0;
   bool stopping = false;
   while (!stopping) {
     {
