@@ -5,18 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "advise/replay.h"
 #include "advise/rules.h"
 #include "base/format.h"
 #include "base/progress.h"
+#include "trace/parallel.h"
 
 namespace fathom::advise {
 namespace {
 
 using trace::SpanId;
 
+constexpr unsigned kThreads = 2;
 constexpr double kWorthPct = 0.5;
 constexpr double kConcernsMuchPct = 20;
 
@@ -182,18 +185,24 @@ std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
       duration(replayed_ns), duration(measured_ns));
 }
 
-void suggest_from_trace(const trace::Trace& trace, bool all, Suggestions& found) {
-  const analyze::Dependencies on = analyze::dependencies(trace);
+Candidates candidates_of(const Facts& facts) {
+  std::array<Candidates, kRules.size()> of_rule;
+  trace::in_parallel(kThreads, kRules.size(),
+                     [&](std::size_t rule) { of_rule[rule] = kRules[rule](facts); });
+  Candidates all;
+  for (Candidates& some : of_rule) std::move(some.begin(), some.end(), std::back_inserter(all));
+  return all;
+}
+
+void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on, bool all,
+                        Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on);
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took time.";
     return;
   }
   const Facts facts(trace, plan);
-  Candidates candidates;
-  for (const auto& rule : kRules) {
-    for (Candidate& candidate : rule(facts)) candidates.push_back(std::move(candidate));
-  }
+  Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
   const std::int64_t replayed_ns = unchanged.wall_ns;
   found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
@@ -244,13 +253,15 @@ void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& foun
 }  // namespace
 
 Suggestions suggest(const trace::Trace& trace, bool all) {
+  return suggest(trace, analyze::dependencies(trace), all);
+}
+
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, bool all) {
   Suggestions found;
-  const bool has_gpu_work = std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
-                                        [](trace::SpanKind kind) { return is_gpu_work(kind); });
-  if (!has_gpu_work && !trace.operations.empty()) {
+  if (on.gpu.rows.empty() && !trace.operations.empty()) {
     suggest_from_profile(trace, all, found);
   } else {
-    suggest_from_trace(trace, all, found);
+    suggest_from_trace(trace, on, all, found);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advise/suggestion.h"
+#include "analyze/dependencies.h"
 #include "trace/trace.h"
 
 namespace fathom::advise {
@@ -15,5 +16,8 @@ namespace fathom::advise {
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);
+
+// The same where the dependencies of the trace are there already.
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, bool all = false);
 
 }  // namespace fathom::advise

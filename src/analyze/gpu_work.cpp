@@ -18,6 +18,8 @@ using trace::TrackId;
 class LaunchIndex {
  public:
   explicit LaunchIndex(const trace::Trace& trace) : spans_(trace.spans) {
+    calls_.reserve(static_cast<std::size_t>(
+        std::count(spans_.kind.begin(), spans_.kind.end(), SpanKind::runtime_call)));
     for (SpanId id = 0; id < spans_.size(); ++id) {
       if (spans_.correlation[id] == trace::kNoCorrelation || !is_call(trace, id)) continue;
       calls_.push_back({spans_.correlation[id], id});

@@ -7,12 +7,9 @@
 #include <utility>
 
 #include "analyze/steps.h"
-#include "trace/parallel.h"
 
 namespace fathom::analyze {
 namespace {
-
-constexpr unsigned kThreads = 2;  // the critical path takes as long as all else
 
 // "worker3_step_12…", "sampled_rank-1.json", "rank_07.json" → the number.
 std::optional<std::int64_t> rank_in_name(const std::string& source) {
@@ -64,6 +61,13 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDev
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options) {
+  return holistic(trace, source, options,
+                  std::async(std::launch::async, [&] { return dependencies(trace); }).share());
+}
+
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options,
+                                   const std::shared_future<Dependencies>& on) {
   RankFindings run;
   run.source = source;
   run.rank = trace.run.rank ? trace.run.rank : rank_in_name(source);
@@ -74,22 +78,16 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
       options.all_steps ? std::nullopt : whole_steps_end(trace, steps);
   run.leaves_out_last_step = window_end.has_value();
 
-  std::vector<RankFindings> found;
-  CriticalPath path;
-  trace::in_parallel(kThreads, 2, [&](std::size_t task) {
-    if (task == 0) {
-      path = critical_path(trace);
-      return;
-    }
-    const GpuWork work = gpu_work(trace, window_end);
-    found.assign(std::max<std::size_t>(work.devices.size(), 1), run);
-    for (std::size_t i = 0; i < work.devices.size(); ++i) {
-      analyze_device(trace, work, work.devices[i], found[i]);
-    }
-    if (!options.many_ranks && work.devices.size() < 2) return;
+  const GpuWork work = gpu_work(trace, window_end);
+  std::vector<RankFindings> found(std::max<std::size_t>(work.devices.size(), 1), run);
+  for (std::size_t i = 0; i < work.devices.size(); ++i) {
+    analyze_device(trace, work, work.devices[i], found[i]);
+  }
+  if (options.many_ranks || work.devices.size() > 1) {
     std::vector<RankRun> runs = rank_runs(trace, work);
     for (std::size_t i = 0; i < runs.size(); ++i) found[i].run = std::move(runs[i]);
-  });
+  }
+  CriticalPath path = critical_path(trace, on.get());
   path.segments = {};  // a timeline shows them; findings of many ranks are kept at once
   for (RankFindings& one : found) {
     one.critical_path = path;  // one for all GPUs of the rank

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "analyze/bandwidth.h"
 #include "analyze/breakdown.h"
 #include "analyze/critical_path.h"
+#include "analyze/dependencies.h"
 #include "analyze/idle.h"
 #include "analyze/kernels.h"
 #include "analyze/launches.h"
@@ -55,5 +57,10 @@ struct HtaOptions {
 // At least one: a trace without GPU work has findings that say so.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
+
+// The same where others need the dependencies too: they are worked out elsewhere meanwhile.
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options,
+                                   const std::shared_future<Dependencies>& on);
 
 }  // namespace fathom::analyze

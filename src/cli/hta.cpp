@@ -72,9 +72,12 @@ std::vector<std::string> files_of(const std::string& directory) {
 // One rank after another: what is kept of a trace are its findings.
 void analyze_file(const std::string& path, const Options& options, Findings& found) {
   const trace::Trace trace = load(path);
-  auto suggestions = std::async(std::launch::async, [&] { return advise::suggest(trace); });
+  const auto on =
+      std::async(std::launch::async, [&] { return analyze::dependencies(trace); }).share();
+  auto suggestions =
+      std::async(std::launch::async, [&] { return advise::suggest(trace, on.get()); });
   const analyze::HtaOptions how = {options.all_steps, options.many_ranks};
-  for (analyze::RankFindings& rank : analyze::holistic(trace, path, how)) {
+  for (analyze::RankFindings& rank : analyze::holistic(trace, path, how, on)) {
     found.ranks.push_back(std::move(rank));
   }
   found.suggestions.push_back(suggestions.get());
