@@ -104,6 +104,9 @@ void measure(const Program& program, const std::string& run_file) {
   std::sort(sorted.begin(), sorted.end());
   fmt::print("  {}: ratios of {} pairs from {:.3f} to {:.3f}, allowed {:.2f}\n", program.name,
              kPairs, sorted.front(), sorted.back(), program.allowed);
+  fmt::print("  {}: best run against best run {:.3f}\n", program.name,
+             *std::min_element(profiled.begin(), profiled.end()) /
+                 *std::min_element(alone.begin(), alone.end()));
   fmt::print("  {}: with the summary that is printed afterwards {:.3f}\n", program.name,
              median(with_summary));
   fmt::print("profile_overhead {}: {:.3f} s, floor {:.3f} s, ratio {:.3f}\n", program.name,

@@ -19,7 +19,7 @@
 //
 //   const auto comparison = fathom::compare_profiling_runs("before.json", "now.json");
 //   comparison.print_regressions();
-//   return comparison.summary().regressions > 0;
+//   return comparison.summary().outcome == fathom::ComparisonOutcome::regression;
 namespace fathom {
 
 enum class ChangeType : std::uint8_t {
@@ -49,7 +49,16 @@ struct OperationComparison {
   std::optional<double> memory_change_mb;
 };
 
+// Of operations and the whole together, as the exit status of `fathom compare --gate` says it.
+enum class ComparisonOutcome : std::uint8_t {
+  no_regression,
+  regression,
+  inconclusive,    // something may have got slower, and these runs do not tell
+  not_comparable,  // too little of the time is in operations that both sides have
+};
+
 struct ComparisonSummary {
+  ComparisonOutcome outcome = ComparisonOutcome::inconclusive;
   std::size_t improvements = 0;  // how many operations
   std::size_t regressions = 0;
   std::size_t unchanged = 0;

@@ -33,7 +33,7 @@ Candidates rule_capacity(const Facts& facts) {
   const std::map<std::int64_t, std::int64_t> most = most_held(facts.trace);
   for (const trace::DeviceInfo& device : facts.trace.run.devices) {
     const auto known = most.find(device.id);
-    if (known == most.end() || !device.memory_bytes) continue;
+    if (known == most.end() || device.memory_bytes.value_or(0) <= 0) continue;
     const auto size = static_cast<double>(*device.memory_bytes);
     const auto held = static_cast<double>(known->second);
     if (held < kFullShare * size) continue;

@@ -77,8 +77,8 @@ SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
                           rows[first].type == analyze::WorkType::compute &&
                           rows[first].duration_ns() >= kNotTinyNs;
       if (counts) {
-        const std::int64_t blocks =
-            blocks_of(facts.trace.args(rows[first].span)).value_or(processors);
+        const std::int64_t blocks = std::max<std::int64_t>(
+            1, blocks_of(facts.trace.args(rows[first].span)).value_or(processors));
         Serial& serial = found[{rows[first].name, blocks}];
         serial.blocks = blocks;
         serial.at_once = std::min(kMostAtOnce, processors / blocks);
@@ -132,7 +132,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& ser
 
 Candidates rule_streams(const Facts& facts) {
   const std::optional<std::int64_t> processors = multiprocessors(facts.trace);
-  if (!processors) return {};
+  if (!processors || *processors <= 0) return {};
   Candidates found;
   for (const auto& [kernel, serial] : serial_kernels(facts, *processors)) {
     if (serial.rows.empty()) continue;

@@ -149,13 +149,13 @@ class Attribution {
 };
 
 // Those that have no gain, what concerns most first.
-void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too,
+void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too, bool all,
                       Suggestions& into) {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const auto& a, const auto& b) { return a.concerns_ns > b.concerns_ns; });
   for (const Candidate& candidate : candidates) {
     if (candidate.edit && !edits_too) continue;
-    if (candidate.edit && facts.share(candidate.concerns_ns) < kWorthPct) {
+    if (candidate.edit && !all && facts.share(candidate.concerns_ns) < kWorthPct) {
       ++into.left_out;
       continue;
     }
@@ -213,7 +213,7 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
   } else {
     found.why_no_gains = why_not(plan.measured_ns, replayed_ns);
   }
-  add_without_gain(facts, candidates, !found.has_gains, found);
+  add_without_gain(facts, candidates, !found.has_gains, all, found);
 }
 
 // The whole of a profile: what its outermost operations took, as far as that is known.
@@ -263,6 +263,7 @@ Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, 
   } else {
     suggest_from_trace(trace, on, all, found);
   }
+  if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion
   return found;
 }
 

@@ -43,6 +43,20 @@ ChangeType type_of(compare::ChangeType type) {
   return ChangeType::inconclusive;
 }
 
+ComparisonOutcome outcome_of(compare::Outcome outcome) {
+  switch (outcome) {
+    case compare::Outcome::no_regression:
+      return ComparisonOutcome::no_regression;
+    case compare::Outcome::regression:
+      return ComparisonOutcome::regression;
+    case compare::Outcome::not_comparable:
+      return ComparisonOutcome::not_comparable;
+    case compare::Outcome::inconclusive:
+      break;
+  }
+  return ComparisonOutcome::inconclusive;
+}
+
 std::optional<double> ms(std::optional<double> ns) {
   if (!ns) return std::nullopt;
   return *ns / 1e6;
@@ -140,6 +154,7 @@ RunComparison::RunComparison(std::shared_ptr<const Content> content)
 ComparisonSummary RunComparison::summary() const {
   const compare::Comparison& comparison = content_->report.comparison;
   ComparisonSummary summary;
+  summary.outcome = outcome_of(comparison.outcome);
   summary.improvements = comparison.count(compare::ChangeType::improvement);
   summary.regressions = comparison.count(compare::ChangeType::regression);
   summary.unchanged = comparison.count(compare::ChangeType::no_change);

@@ -67,7 +67,7 @@ int gate_status(compare::Outcome outcome) {
 // Text or JSON, as asked for; both where the JSON goes to a file.
 template <typename Report>
 void show(const Report& found, const Options& options) {
-  if (options.wants_json) put(report::to_json(found), options.json);
+  if (options.wants_json) put_json(report::to_json(found), options.json);
   if (!options.wants_json || !options.json.empty()) {
     fmt::print("{}", report::to_text(found, options.top, base::terminal_width(stdout)));
   }

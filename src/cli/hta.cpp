@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <utility>
@@ -98,23 +97,16 @@ void analyze_directory(const std::string& path, const Options& options, Findings
   }
 }
 
-// `--json trace.json.gz` names a trace, not what to overwrite: of the files that are there already,
-// only findings are written over.
-bool is_input(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string head(kFindingsBegin.size(), '\0');
-  if (!in.read(head.data(), 1)) return false;
-  in.read(head.data() + 1, static_cast<std::streamsize>(head.size()) - 1);
-  return head != kFindingsBegin;
-}
-
 void run(Options options) {
-  if (!options.json.empty() && (fs::is_directory(options.json) || is_input(options.json))) {
+  // `--json trace.json.gz` names a trace, not what to overwrite: of the files that are there
+  // already, only findings are written over.
+  std::error_code ignored;
+  if (!options.json.empty() && (fs::is_directory(options.json, ignored) ||
+                                is_something_else(options.json, kFindingsBegin))) {
     options.files.insert(options.files.begin(), std::exchange(options.json, "-"));
   }
   if (options.files.empty())
     throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
-  std::error_code ignored;
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   Findings found;
   for (const std::string& file : options.files) {

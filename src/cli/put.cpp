@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <utility>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "trace/write/output.h"
 
@@ -19,6 +23,25 @@ void put(std::string text, const std::string& path) {
   output.buffer() = std::move(text);
   output.finish();
   fmt::print(stderr, "fathom: {}: {}\n", path, base::format_bytes(size));
+}
+
+void put_json(std::string text, const std::string& path) {
+  constexpr std::size_t kTelling = 8;  // the first key of each command's JSON differs by then
+  if (is_something_else(path, std::string_view(text).substr(0, kTelling))) {
+    throw base::Error(path, "is there and is something else, so it is not overwritten",
+                      "Name another file for --json, or put --json at the end");
+  }
+  put(std::move(text), path);
+}
+
+bool is_something_else(const std::string& path, std::string_view begin) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // no pipe is read here
+  std::ifstream in(path, std::ios::binary);
+  std::string head(begin.size(), '\0');
+  if (!in.read(head.data(), 1)) return false;
+  in.read(head.data() + 1, static_cast<std::streamsize>(head.size()) - 1);
+  return head != begin;
 }
 
 }  // namespace fathom::cli

@@ -41,7 +41,7 @@ void run(const Options& options) {
       return one.priority != advise::Priority::critical;
     });
   }
-  if (options.wants_json) put(to_json(report, options.top), options.json);
+  if (options.wants_json) put_json(to_json(report, options.top), options.json);
   if (!options.wants_json || !options.json.empty()) {
     fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
   }

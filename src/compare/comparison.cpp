@@ -111,13 +111,7 @@ Outcome outcome_of(const Comparison& comparison) {
   const bool is_whole_slower =
       comparison.whole && comparison.whole->verdict.type == ChangeType::regression;
   if (is_whole_slower || comparison.count(ChangeType::regression) > 0) return Outcome::regression;
-  // One run a side proves nothing: its suspects and its large changes stay open questions.
-  const auto is_open = [&](const OperationChange& change) {
-    return change.verdict.is_suspect ||
-           (change.verdict.type == ChangeType::inconclusive &&
-            change.verdict.change_pct.value_or(0) >= comparison.threshold_pct);
-  };
-  if (std::ranges::any_of(comparison.operations, is_open)) return Outcome::inconclusive;
+  if (!comparison.open_questions().empty()) return Outcome::inconclusive;
   return Outcome::no_regression;
 }
 
@@ -148,6 +142,19 @@ bool OperationChange::is_mix_changed() const {
 std::size_t Comparison::count(ChangeType type) const {
   return static_cast<std::size_t>(std::ranges::count_if(
       operations, [&](const OperationChange& change) { return change.verdict.type == type; }));
+}
+
+std::vector<const OperationChange*> Comparison::open_questions() const {
+  const auto is_open = [&](const OperationChange& change) {
+    return change.verdict.is_suspect || (change.verdict.type == ChangeType::inconclusive &&
+                                         change.verdict.change_pct.value_or(0) >= threshold_pct);
+  };
+  std::vector<const OperationChange*> found;
+  if (whole && is_open(*whole)) found.push_back(&*whole);
+  for (const OperationChange& change : operations) {
+    if (is_open(change)) found.push_back(&change);
+  }
+  return found;
 }
 
 std::size_t Comparison::suspects() const {

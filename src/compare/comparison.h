@@ -65,6 +65,10 @@ struct Comparison {
   std::size_t count(ChangeType type) const;
   std::size_t suspects() const;  // some of the inconclusive
 
+  // What keeps these runs from saying that nothing got slower: suspects, and what looks slower by
+  // the threshold but is not proven. The whole comes first, then the largest change of self time.
+  std::vector<const OperationChange*> open_questions() const;
+
   // What got slower, or faster: the proven first, then the suspect; the largest change of self time
   // first. At most so many.
   std::vector<const OperationChange*> regressions(std::size_t most) const;

@@ -128,17 +128,39 @@ class Priors {
   VariancePrior prior_;
 };
 
-// One run a side: the calls tell how well each centre is known, and how runs differ is assumed.
-Estimate single_difference(const OperationRuns& runs, double run_sd) {
-  double variance = 2 * run_sd * run_sd;
-  for (const Sample& run : {runs.base.front(), runs.current.front()}) {
+// Of the mean centre of a side: the calls tell how well each centre is known, and how runs differ
+// is assumed where the runs do not tell.
+double single_variance(const std::vector<Sample>& side, double run_sd) {
+  const auto runs = static_cast<double>(side.size());
+  const double seen = side.size() > 1 ? squares(side) / (runs - 1) : 0;
+  double of_calls = 0;
+  for (const Sample& run : side) {
     const double sd = run.log_centre_sd.value_or(0.05);  // too few calls to tell: a guess, wide
-    variance += sd * sd;
+    of_calls += sd * sd;
   }
-  const double calls =
-      static_cast<double>(std::min(runs.base.front().calls, runs.current.front().calls));
-  return {runs.current.front().log_centre - runs.base.front().log_centre, std::sqrt(variance),
-          std::max(calls - 1, 1.0)};
+  return std::max(run_sd * run_sd, seen) / runs + of_calls / (runs * runs);
+}
+
+// Where one side has it in one run only.
+Estimate single_difference(const OperationRuns& runs, double run_sd) {
+  std::uint64_t calls = UINT64_MAX;
+  for (const auto* side : {&runs.base, &runs.current}) {
+    for (const Sample& run : *side) calls = std::min<std::uint64_t>(calls, run.calls);
+  }
+  return {mean_centre(runs.current) - mean_centre(runs.base),
+          std::sqrt(single_variance(runs.base, run_sd) + single_variance(runs.current, run_sd)),
+          std::max(static_cast<double>(calls) - 1, 1.0)};
+}
+
+// Whether a side has one run, whatever that of an operation: some operation is in all of them.
+bool has_single_side(std::span<const OperationRuns> operations) {
+  std::size_t base = 0;
+  std::size_t current = 0;
+  for (const OperationRuns& runs : operations) {
+    base = std::max(base, runs.base.size());
+    current = std::max(current, runs.current.size());
+  }
+  return base == 1 || current == 1;
 }
 
 // How many runs a side would make the interval narrow enough to lie on one side of the threshold.
@@ -155,8 +177,9 @@ std::optional<std::uint32_t> runs_needed(const Estimate& estimate, std::size_t r
 
 struct Judged {
   Estimate difference;
-  double p_value = 1;  // adjusted
-  bool is_single = false;
+  double p_value = 1;           // adjusted
+  bool is_single = false;       // one run of a side has it
+  bool is_single_side = false;  // and that side has no other run
 };
 
 // The log ratio of the means of a call; absent where calls took no time.
@@ -192,13 +215,13 @@ ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, 
   const bool is_proven = judged.p_value <= kFalseShare && ranges.gap > 0;
   // Where every run shows both levels, none can have fallen on one of them by chance.
   const bool may_jump = !all_show_levels(runs);
-  const bool may_decide = !judged.is_single || settings.single_run_decides;
+  const bool threshold_decides = judged.is_single_side && settings.single_run_decides;
   if (may_jump && is_large && !(is_proven && ranges.gap > ranges.width) &&
       mode_distance(runs) > std::abs(change) / 1.5) {
     return ChangeType::unstable;
   }
   if (may_jump && is_large && may_be_a_jump(runs, change)) return ChangeType::unstable;
-  if (is_large && may_decide && (is_proven || (judged.is_single && settings.single_run_decides))) {
+  if (is_large && ((is_proven && !judged.is_single) || threshold_decides)) {
     return change > 0 ? ChangeType::regression : ChangeType::improvement;
   }
   if (low > better && high < worse) return ChangeType::no_change;
@@ -220,7 +243,7 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
     verdict.mean_change_pct = percent(*mean);
     verdict.is_tail_changed = has_tail_changed(runs, *mean, judged.difference.value, worse);
   }
-  verdict.is_suspect = judged.is_single && verdict.type == ChangeType::inconclusive &&
+  verdict.is_suspect = judged.is_single_side && verdict.type == ChangeType::inconclusive &&
                        verdict.is_significant &&
                        std::abs(*verdict.change_pct) >= settings.threshold_pct;
   if (verdict.type == ChangeType::inconclusive) {
@@ -254,12 +277,14 @@ std::string_view name_of(ChangeType type) {
 
 std::vector<Verdict> verdicts(std::span<const OperationRuns> operations, const Settings& settings) {
   const Priors priors(operations);
+  const bool is_single_side = has_single_side(operations);
   std::vector<Judged> judged(operations.size());
   std::vector<double> p_values;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const OperationRuns& runs = operations[i];
     if (!is_on_both_sides(runs)) continue;
     judged[i].is_single = runs.base.size() == 1 || runs.current.size() == 1;
+    judged[i].is_single_side = judged[i].is_single && is_single_side;
     judged[i].difference = judged[i].is_single ? single_difference(runs, settings.assumed_run_sd)
                                                : priors.difference(runs);
     p_values.push_back(p_value(judged[i].difference));

@@ -88,9 +88,10 @@ class OperationStats {
   }
   void end_change(std::uint64_t sequence, std::uint32_t recent) noexcept {
     recent_[place_of(sequence)].store(recent, kRelease);
-    sequence_.store(sequence + 2, kRelease);
+    // Counted before the sequence says so: who sees none put aside sees all of them counted.
     if (place_of(sequence) == kRecent - 1) [[unlikely]]
       count_recent();
+    sequence_.store(sequence + 2, kRelease);
   }
   void count_recent() noexcept;
   void count(std::uint64_t duration) noexcept;

@@ -29,9 +29,13 @@ std::string percent_number(double pct) {
 std::string whole_text(const Comparison& comparison) {
   if (!comparison.whole || !comparison.whole->base_ns || !comparison.whole->current_ns) return {};
   const OperationChange& whole = *comparison.whole;
-  return fmt::format("{} took {} before and {} now ({}).",
+  std::string verdict;
+  if (whole.verdict.type == ChangeType::regression) verdict = ", slower";
+  if (whole.verdict.type == ChangeType::improvement) verdict = ", faster";
+  return fmt::format("{} took {} before and {} now ({}{}).",
                      comparison.is_per_step ? "A step" : "The run", format_duration(*whole.base_ns),
-                     format_duration(*whole.current_ns), percent_text(*whole.verdict.change_pct));
+                     format_duration(*whole.current_ns), percent_text(*whole.verdict.change_pct),
+                     verdict);
 }
 
 // Names that a framework gives, in words.
@@ -58,16 +62,23 @@ std::string largest_text(const Comparison& comparison) {
                      comparison.is_per_step ? "each step" : "the run");
 }
 
-// Where the largest difference is a gain, what got slower must be said too.
-std::string slower_text(const Comparison& comparison) {
+// Where what was told is a gain, or common to all, what got slower must be said too.
+std::string slower_text(const Comparison& comparison, const OperationChange* told) {
   const std::size_t count = comparison.count(ChangeType::regression);
   if (count == 0) return {};
   const OperationChange* first = comparison.regressions(1).front();
-  if (first == largest_part(comparison)) return {};
+  if (first == told) return {};
   return fmt::format(" {} got slower{} {} ({}).",
                      base::format_plural(count, "operation", "operations"),
                      count == 1 ? ":" : ", most of all", base::fit(first->name, 60),
                      percent_text(*first->verdict.change_pct));
+}
+
+// No clock differs by half: beyond that, the cause is another.
+std::string common_text(double shift_pct) {
+  constexpr double kMostOfClocks = 30;
+  return fmt::format("Nearly every operation changed by {}{}.", percent_text(shift_pct),
+                     std::abs(shift_pct) <= kMostOfClocks ? ": usually clocks, not code" : "");
 }
 
 std::string tail_text(const OperationChange& change) {
@@ -162,9 +173,8 @@ std::string story(const Comparison& comparison) {
   const std::string whole = whole_text(comparison);
   const std::string part =
       comparison.common_shift_pct
-          ? fmt::format("Nearly every operation changed by {}: clocks, not code.",
-                        percent_text(*comparison.common_shift_pct))
-          : largest_text(comparison) + slower_text(comparison);
+          ? common_text(*comparison.common_shift_pct) + slower_text(comparison, nullptr)
+          : largest_text(comparison) + slower_text(comparison, largest_part(comparison));
   return whole + (whole.empty() || part.empty() ? "" : " ") + part;
 }
 
@@ -192,12 +202,18 @@ std::string advice(const Comparison& comparison) {
     return "One run a side makes a change suspect at most; several prove it: fathom compare "
            "--repeat 5 -- BEFORE ::: NOW";
   }
+  std::string text;
+  if (comparison.outcome == compare::Outcome::inconclusive) {
+    const OperationChange& first = *comparison.open_questions().front();
+    text = fmt::format("Whether {} got slower ({}) cannot be told from these runs. ",
+                       base::fit(first.name, 60), percent_text(*first.verdict.change_pct));
+  }
   std::uint32_t needed = 0;
   for (const OperationChange& change : comparison.operations) {
     needed = std::max(needed, change.verdict.runs_needed.value_or(0));
   }
-  if (needed == 0) return {};
-  return fmt::format("About {} runs a side would settle what cannot be told now.", needed);
+  if (needed == 0) return text;
+  return text + fmt::format("About {} runs a side would settle what cannot be told now.", needed);
 }
 
 std::string beside_the_centre(const OperationChange& change, double threshold_pct) {

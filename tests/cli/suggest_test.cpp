@@ -37,6 +37,32 @@ std::string loading_trace() {
   return json{{"traceEvents", events}}.dump();
 }
 
+// A driver that says nothing of its device says 0 of it.
+TEST(Suggest, OfADeviceOfWhichNothingIsKnown) {
+  json trace = json::parse(loading_trace());
+  trace["deviceProperties"] = {{{"id", 0}, {"name", "GPU"}, {"numSms", 0}, {"totalGlobalMem", 0}}};
+  trace["traceEvents"].push_back({{"ph", "i"},
+                                  {"s", "t"},
+                                  {"name", "[memory]"},
+                                  {"pid", 9},
+                                  {"tid", 9},
+                                  {"ts", 10},
+                                  {"args",
+                                   {{"Device Type", 1},
+                                    {"Device Id", 0},
+                                    {"Addr", 1},
+                                    {"Bytes", 200},
+                                    {"Total Allocated", 200},
+                                    {"Total Reserved", 200}}}});
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", trace.dump());
+  for (const char* command : {"suggest", "report", "hta"}) {
+    const Outcome outcome = run_program({command, file});
+    EXPECT_EQ(outcome.status, 0) << command << outcome.err;
+    EXPECT_EQ(outcome.out.find("inf"), std::string::npos) << outcome.out;
+  }
+}
+
 std::set<std::string> names_of(const json& object) {
   std::set<std::string> names;
   for (const auto& [name, value] : object.items()) names.insert(name);

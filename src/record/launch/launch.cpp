@@ -43,6 +43,8 @@ class SignalsGoToChild {
     set(SIGQUIT, SIG_IGN, quit_);
     set(SIGTERM, pass_on, terminate_);
     set(SIGHUP, pass_on, hang_up_);
+    set(SIGCHLD, SIG_DFL,
+        child_);  // ignored, as some parents leave it, there is nothing to wait for
   }
   ~SignalsGoToChild() { restore(); }
   SignalsGoToChild(const SignalsGoToChild&) = delete;
@@ -54,6 +56,7 @@ class SignalsGoToChild {
     sigaction(SIGQUIT, &quit_, nullptr);
     sigaction(SIGTERM, &terminate_, nullptr);
     sigaction(SIGHUP, &hang_up_, nullptr);
+    sigaction(SIGCHLD, &child_, nullptr);
   }
 
  private:
@@ -67,6 +70,7 @@ class SignalsGoToChild {
   struct sigaction quit_ {};
   struct sigaction terminate_ {};
   struct sigaction hang_up_ {};
+  struct sigaction child_ {};
 };
 
 // Everything the child needs after fork is ready before it: between fork and exec only

@@ -21,6 +21,12 @@ TEST(Launch, GivesTheExitStatus) {
   EXPECT_EQ(shell("exit 37").ended.exit_status, 37);
 }
 
+TEST(Launch, GivesTheExitStatusWhereEndedChildrenAreIgnored) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(shell("exit 7").ended.exit_status, 7);
+  EXPECT_EQ(std::signal(SIGCHLD, before), SIG_IGN) << "left as it was found";
+}
+
 TEST(Launch, GivesTheSignalThatKilledTheProgram) {
   EXPECT_EQ(shell("kill -SEGV $$").ended.signal, SIGSEGV);
   EXPECT_EQ(shell("kill -KILL $$").ended.signal, SIGKILL);
