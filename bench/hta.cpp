@@ -1,12 +1,7 @@
 // How long `fathom hta --json` takes, from the file to all its answers: the program itself, as a
 // process of its own, against one thread of simdjson visiting every event of the same file once.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,63 +9,34 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "child.h"
 #include "floor.h"
 #include "ingest_data.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using fathom::bench::ChildRun;
 using fathom::bench::print_line;
-using fathom::bench::seconds_of;
+using fathom::bench::run_program;
 
 constexpr int kRounds = 9;
 constexpr int kRanks = 8;
 constexpr const char* kFindings = FATHOM_BINARY_DIR "/bench_data/hta_findings.json";
 
-struct Run {
-  double seconds = 1e9;
-  double rss_mb = 0;
-};
-
-Run run(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  rusage usage{};
-  int status = 1;
-  Run measured;
-  measured.seconds = seconds_of([&] {
-    pid_t child = 0;
-    if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-      return;
-    wait4(child, &status, 0, &usage);
-  });
-  if (status != 0) {
-    fmt::print(stderr, "bench_hta: {} failed\n", words[0]);
-    std::exit(1);
-  }
-  measured.rss_mb = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
-  return measured;
-}
-
-Run best(const Run& a, const Run& b) {
-  return {std::min(a.seconds, b.seconds), std::max(a.rss_mb, b.rss_mb)};
-}
-
 // What the child prints: seconds, peak memory. Through a small process, for a process begins with
 // the peak of the one that started it, and this one holds the whole trace.
 int run_child(const char* path) {
-  const Run measured = run({FATHOM_PROGRAM, "hta", path, "--json", kFindings});
+  const ChildRun measured = run_program({FATHOM_PROGRAM, "hta", path, "--json", kFindings});
   fmt::print("{} {}\n", measured.seconds, measured.rss_mb);
   return 0;
 }
 
-Run analyze(const std::string& path) {
+ChildRun analyze(const std::string& path) {
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   FILE* pipe = popen(fmt::format("'{}' --child '{}'", self, path).c_str(), "r");
-  Run measured;
+  ChildRun measured;
   if (pipe == nullptr || std::fscanf(pipe, "%lf %lf", &measured.seconds, &measured.rss_mb) != 2) {
     std::abort();
   }
@@ -94,8 +60,8 @@ void measure_ranks() {
   const fathom::bench::VisitFloor floor(file);
   const std::string one = make_ranks(file, 1);
   const std::string all = make_ranks(file, kRanks);
-  Run of_one;
-  Run of_all;
+  ChildRun of_one;
+  ChildRun of_all;
   for (int round = 0; round < 3; ++round) {
     of_one = best(of_one, analyze(one));
     of_all = best(of_all, analyze(all));
@@ -113,7 +79,7 @@ int main(int count, char** words) {
   const double size = static_cast<double>(fs::file_size(file)) / 1e6;
   double visit_seconds = 1e9;
   std::size_t events = 0;
-  Run ours;
+  ChildRun ours;
   {
     fathom::bench::VisitFloor floor(file);
     events = floor.events();
@@ -123,7 +89,8 @@ int main(int count, char** words) {
     }
   }
   const double python_seconds =
-      run({"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", file}).seconds;
+      run_program({"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", file})
+          .seconds;
   fmt::print("{:.0f} MB, {} events\n", size, events);
   fmt::print("  visit             {:.3f} s\n  fathom hta        {:.3f} s\n", visit_seconds,
              ours.seconds);

@@ -4,11 +4,7 @@
 // pair and taken off; the ratio with it is printed too. Pairs are taken in turn, first one, then
 // the other first; the figure is the median of the pairs' ratios.
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +14,8 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "child.h"
 
 namespace {
 
@@ -42,30 +40,8 @@ const std::array<Program, 2> programs = {
              "opencl=ocl:0.0", "-filter_hw_device", "ocl", "-f", "lavfi", "-i",
              "testsrc=size=640x360:rate=25:duration=2", "-vf", kFilter, "-f", "null", "-"}}};
 
-double seconds(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-// CPU seconds of a command and all it waited for. Ends the benchmark where the command fails.
-double cpu_of(Command command) {
-  std::vector<char*> words;
-  for (std::string& word : command) words.push_back(word.data());
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (int stream = 0; stream < 3; ++stream) {
-    posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_RDWR, 0);
-  }
-  pid_t child = 0;
-  const int failed = posix_spawn(&child, words[0], &quiet, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  int status = 0;
-  rusage used = {};
-  if (failed != 0 || wait4(child, &status, 0, &used) != child || status != 0) {
-    fmt::print(stderr, "bench_profile_overhead: {} failed\n", command[0]);
-    std::exit(1);
-  }
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
+double cpu_of(const Command& command) {
+  return fathom::bench::run_program(command).cpu_seconds;
 }
 
 Command recorded(const Command& command, const std::string& run_file) {

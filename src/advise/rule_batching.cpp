@@ -23,7 +23,6 @@ constexpr std::int64_t kShortNs = 10'000;
 constexpr std::int64_t kCloseNs = 100'000;
 constexpr std::size_t kLongRun = 10;
 constexpr std::size_t kManyLaunches = 100;
-constexpr std::size_t kMost = 3;
 
 struct Tiny {
   std::vector<std::uint32_t> follow;  // rows that would be part of the row before them
@@ -109,9 +108,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny)
       "graph.\n"
       "torch._foreach_add_(parameters, updates)          # instead of a loop over parameters\n"
       "optimizer = torch.optim.SGD(parameters, lr, foreach=True)";
-  std::vector<SpanId> spans;
-  for (const std::uint32_t row : tiny.follow) spans.push_back(facts.on.gpu.rows[row].span);
-  show(found.words, facts.trace, std::move(spans));
+  show_work(found.words, facts, tiny.follow);
   found.edit = [&facts, follow = tiny.follow](Edits& edits, Effort effort) {
     const std::size_t every = pick<std::size_t>(effort, 2, 1, 1);
     for (std::size_t i = 0; i < follow.size(); i += every) join(edits, facts, follow[i]);
@@ -127,10 +124,7 @@ Candidates rule_batching(const Facts& facts) {
     if (tiny.follow.size() + tiny.runs < kManyLaunches) continue;
     found.push_back(candidate_of(facts, name, tiny));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.concerns_ns > b.concerns_ns;
-  });
-  if (found.size() > kMost) found.resize(kMost);
+  keep_largest(found);
   return found;
 }
 

@@ -43,8 +43,8 @@ Candidates rule_capacity(const Facts& facts) {
     one.words.operation = device.name;
     one.words.title = "Leave room in device memory";
     one.words.description = fmt::format(
-        "{} of {} were in use at the peak ({}): a little more and allocations fail, or "
-        "the allocator stops to tidy up.",
+        "{} of {} were in use at the peak ({}): a little more and allocations fail, or the "
+        "allocator stops to tidy up.",
         base::format_bytes(held), base::format_bytes(size),
         base::format_percent(held / size * 100));
     one.words.implementation_hint =

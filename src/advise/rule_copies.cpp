@@ -90,8 +90,7 @@ Candidates rule_copies(const Facts& facts) {
   found.words.title = "Copy from pinned memory, without waiting";
   found.words.description = fmt::format(
       "{} between host and GPU took {}; {} of them held the host up or went through pageable "
-      "memory, "
-      "for {} ({} of the run).",
+      "memory, for {} ({} of the run).",
       base::format_plural(seen.all.size(), "copy", "copies"),
       base::format_duration(static_cast<double>(seen.time_ns)), base::format_count(seen.blocking),
       base::format_duration(static_cast<double>(seen.blocking_ns)),
@@ -99,8 +98,7 @@ Candidates rule_copies(const Facts& facts) {
   found.supposes = "if copies to the GPU did not hold the host up and went at 12 GB/s";
   found.words.implementation_hint =
       "Pin the memory that is copied from, copy without blocking, ahead of the step and on a "
-      "stream "
-      "of its own.\n"
+      "stream of its own.\n"
       "loader = DataLoader(dataset, pin_memory=True)\n"
       "batch = batch.to(\"cuda\", non_blocking=True)";
   found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {

@@ -54,12 +54,9 @@ Candidates rule_dominant(const Facts& facts) {
   found.supposes = "if it took 10 % less";
   found.words.implementation_hint =
       "Measure how far it is from what memory and arithmetic units can do (Nsight Compute, "
-      "rocprof); "
-      "then a better algorithm, layout, precision or library call.\n"
+      "rocprof); then a better algorithm, layout, precision or library call.\n"
       "ncu --set full --kernel-name regex:NAME -- python train.py";
-  std::vector<SpanId> spans;
-  for (const std::uint32_t row : total.rows) spans.push_back(facts.on.gpu.rows[row].span);
-  show(found.words, facts.trace, std::move(spans));
+  show_work(found.words, facts, total.rows);
   found.edit = [&facts, rows = total.rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {
       scale_work(edits, facts.plan, row, pick(effort, 0.95, 0.9, 0.75));

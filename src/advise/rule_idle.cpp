@@ -22,7 +22,6 @@ constexpr double kTriggerPct = 15;
 constexpr double kWorthPct = 0.5;
 constexpr std::int64_t kHugeGapNs = 500'000'000;
 constexpr std::int64_t kSlices = 30;
-constexpr std::size_t kMost = 3;  // operations that are named
 constexpr std::int64_t kTimesUsual = 10;
 
 bool has_a_quiet_slice(const Facts& facts) {
@@ -102,8 +101,7 @@ void say_what_is_unusual(Candidate& found, Calls calls) {
     found.words.implementation_hint =
         "It launches GPU work, but the host is long on its way there: algorithms that are chosen, "
         "memory that is allocated, many small tensors. Warm up, keep shapes the same, use a fused "
-        "or "
-        "compiled form.";
+        "or compiled form.";
     return;
   }
   found.words.description += " Most other calls of it are over 10 times shorter.";
@@ -119,8 +117,7 @@ void say_what_is_unusual(Candidate& found, Calls calls) {
   found.supposes = "if these took no time";
   found.words.implementation_hint =
       "Look at them in the timeline: memory that is allocated anew, locks, garbage collection, "
-      "other "
-      "programs on the same cores.";
+      "other programs on the same cores.";
 }
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
@@ -139,8 +136,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
   found.supposes = "if it went on beside the GPU's work";
   found.words.implementation_hint =
       "Do it in another thread or process, before the step that needs it, on the GPU, or less "
-      "often "
-      "(logging, checkpoints, metrics).";
+      "often (logging, checkpoints, metrics).";
   say_what_is_unusual(found, kind_of_calls(facts, name, filler));
   show(found.words, facts.trace, filler.spans);
   found.edit = [&facts, pieces = filler.pieces](Edits& edits, Effort effort) {
@@ -169,10 +165,7 @@ Candidates rule_idle(const Facts& facts) {
     if (facts.share(filler.total_ns) < kWorthPct) continue;
     found.push_back(candidate_of(facts, name, filler));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.concerns_ns > b.concerns_ns;
-  });
-  if (found.size() > kMost) found.resize(kMost);
+  keep_largest(found);
   return found;
 }
 

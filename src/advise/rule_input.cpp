@@ -89,10 +89,8 @@ Candidates rule_input(const Facts& facts) {
   found.words.implementation_hint =
       has_workers
           ? "More workers, cheaper transforms, smaller or decoded files; keep workers alive "
-            "between "
-            "epochs.\nDataLoader(dataset, num_workers=8, prefetch_factor=4, "
-            "persistent_workers=True, "
-            "pin_memory=True)"
+            "between epochs.\nDataLoader(dataset, num_workers=8, prefetch_factor=4, "
+            "persistent_workers=True, pin_memory=True)"
           : "Let worker processes read and decode, ahead of the step, into pinned memory.\n"
             "DataLoader(dataset, num_workers=4, prefetch_factor=2, persistent_workers=True, "
             "pin_memory=True)";

@@ -133,8 +133,7 @@ Candidates rule_launch(const Facts& facts) {
   found.words.title = "Launch less: compile the model or replay it as a graph";
   found.words.description = fmt::format(
       "The GPU stood still {} of the run ({} in {}) because the host was still on its way to "
-      "launch "
-      "its next work. There are {}, {} each, and what the host does between them.",
+      "launch its next work. There are {}, {} each, and what the host does between them.",
       base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
       base::format_plural(late.size(), "gap", "gaps"),
       base::format_plural(calls.count, "launch", "launches"),

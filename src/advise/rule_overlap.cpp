@@ -82,16 +82,14 @@ Candidates rule_overlap(const Facts& facts) {
   found.words.operation = facts.trace.name(spans.front());
   found.words.description = fmt::format(
       "For {} ({} of the run) the GPU did nothing but communicate; {} of all communication had "
-      "other "
-      "work beside it. Waiting for slower ranks is part of it.",
+      "other work beside it. Waiting for slower ranks is part of it.",
       base::format_duration(static_cast<double>(seen.exposed_ns)),
       base::format_percent(facts.share(seen.exposed_ns)), base::format_percent(overlap_pct));
   found.supposes = "if 70 % of it went on beside compute";
   found.words.implementation_hint =
       "Start collectives as soon as their data is there, on a stream of their own, and wait for "
-      "them "
-      "only where the result is used; tune bucket sizes; see with fathom hta whether one rank is "
-      "late.\n"
+      "them only where the result is used; tune bucket sizes; see with fathom hta whether one rank "
+      "is late.\n"
       "work = dist.all_to_all_single(out, data, async_op=True)\n"
       "...                                               # compute that does not need it\n"
       "work.wait()\n"

@@ -23,7 +23,6 @@ using trace::SpanId;
 
 constexpr std::int64_t kSmallestBytes = 1024;
 constexpr std::size_t kMany = 10;
-constexpr std::size_t kMost = 3;
 
 using Key = std::tuple<trace::NameId, trace::NameId, std::int64_t>;  // operation, copy, bytes
 
@@ -60,8 +59,7 @@ Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std
   found.supposes = "if it is the same data each time and stayed on the GPU";
   found.words.implementation_hint =
       "Make it once and keep it on the GPU: constants, masks and position indices as buffers of "
-      "the "
-      "module; weights uploaded before the loop.\n"
+      "the module; weights uploaded before the loop.\n"
       "self.register_buffer(\"mask\", mask)                # moves with the module, once";
   show(found.words, facts.trace, std::move(spans));
   found.edit = [&facts, rows](Edits& edits, Effort effort) {
@@ -85,10 +83,7 @@ Candidates rule_repeats(const Facts& facts) {
     if (rows.size() < kMany || rows.size() < 2 * steps) continue;
     found.push_back(candidate_of(facts, key, rows));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.concerns_ns > b.concerns_ns;
-  });
-  if (found.size() > kMost) found.resize(kMost);
+  keep_largest(found);
   return found;
 }
 

@@ -113,8 +113,7 @@ Candidates rule_routing(const Facts& facts) {
     }
     one.words.description = fmt::format(
         "{} copy to the GPU and back for {} of kernels in {} altogether: the way costs more than "
-        "the "
-        "work.",
+        "the work.",
         base::format_plural(trips.calls.size(), "call", "calls"),
         base::format_duration(static_cast<double>(kernels)),
         base::format_duration(static_cast<double>(trips.total_ns)));

@@ -128,8 +128,8 @@ Candidate of_allocations(const Facts& facts, const std::vector<SpanId>& calls) {
   Candidate found = candidate_of(facts, calls);
   found.words.title = "Keep device memory instead of allocating it anew";
   found.words.description = fmt::format(
-      "{} to allocate or give back memory took {} on threads that launch GPU work; many "
-      "of them make the host wait for the device.",
+      "{} to allocate or give back memory took {} on threads that launch GPU work; many of them "
+      "make the host wait for the device.",
       base::format_plural(calls.size(), "call", "calls"), time_text(facts, found.concerns_ns));
   found.supposes = "if all but the first went to memory that is kept";
   found.words.implementation_hint =
@@ -154,8 +154,7 @@ Candidate of_builds(const Facts& facts, const std::vector<SpanId>& calls) {
   found.supposes = "if what was built were kept from run to run";
   found.words.implementation_hint =
       "Build each program once, save its binary and load that the next time; build ahead of the "
-      "first "
-      "use, in another thread.\n"
+      "first use, in another thread.\n"
       "clGetProgramInfo(program, CL_PROGRAM_BINARIES, …);  // save\n"
       "clCreateProgramWithBinary(…);                       // the next time";
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
@@ -171,15 +170,13 @@ Candidate of_slow_calls(const Facts& facts, const std::vector<SpanId>& calls) {
   found.words.title = "Warm up first: calls that set up the device or load code";
   found.words.description = fmt::format(
       "{} took {}, far more than such calls usually take, and waited for no work: the first use of "
-      "a "
-      "device or of a kernel sets it up. It is no part of a steady state.",
+      "a device or of a kernel sets it up. It is no part of a steady state.",
       base::format_plural(calls.size(), "call of the runtime", "calls of the runtime"),
       time_text(facts, found.concerns_ns));
   found.supposes = "if that had been done before";
   found.words.implementation_hint =
       "Run a few steps before those that matter (and before those that are traced); load code "
-      "ahead "
-      "of its first use.\n"
+      "ahead of its first use.\n"
       "export CUDA_MODULE_LOADING=EAGER\n"
       "for _ in range(3): step(batch)                     # before the profiler starts";
   found.edit = [&facts, calls](Edits& edits, Effort effort) {

@@ -24,7 +24,6 @@ using trace::SpanId;
 
 constexpr std::size_t kLongRun = 8;
 constexpr std::int64_t kMostAtOnce = 8;
-constexpr std::size_t kMost = 3;
 constexpr std::int64_t kNotTinyNs = 10'000;  // shorter ones are the matter of `batching`
 
 // "grid": [8, 1, 1] → 8.
@@ -114,9 +113,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& ser
       "Batch them (grouped or batched matrix products, one larger launch), or spread them over "
       "streams.\n"
       "torch.bmm(a, b)                                   # instead of a loop of torch.mm";
-  std::vector<SpanId> spans;
-  for (const std::uint32_t row : serial.rows) spans.push_back(facts.on.gpu.rows[row].span);
-  show(found.words, facts.trace, std::move(spans));
+  show_work(found.words, facts, serial.rows);
   found.edit = [&facts, serial](Edits& edits, Effort effort) {
     const double part = 1.0 / static_cast<double>(serial.at_once);
     const double factor = pick(effort, 1.0, part, part);
@@ -138,10 +135,7 @@ Candidates rule_streams(const Facts& facts) {
     if (serial.rows.empty()) continue;
     found.push_back(candidate_of(facts, kernel.first, serial, *processors));
   }
-  std::stable_sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
-    return a.concerns_ns > b.concerns_ns;
-  });
-  if (found.size() > kMost) found.resize(kMost);
+  keep_largest(found);
   return found;
 }
 

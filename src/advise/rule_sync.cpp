@@ -113,8 +113,7 @@ Candidate of_plain(const Facts& facts, const Waits& waits) {
   found.supposes = "if the host did not wait";
   found.words.implementation_hint =
       "Keep torch.cuda.synchronize(), cudaDeviceSynchronize and clFinish out of the step; let "
-      "streams "
-      "wait for each other with events, and wait once at the end.\n"
+      "streams wait for each other with events, and wait once at the end.\n"
       "done.record(copy_stream)\n"
       "compute_stream.wait_event(done)  # the host goes on";
   found.edit = [&facts, calls = waits.plain](Edits& edits, Effort effort) {
@@ -131,8 +130,7 @@ Candidate of_reads(const Facts& facts, const Waits& waits) {
   found.supposes = "if every second of these reads were left out or came later";
   found.words.implementation_hint =
       "Log every N steps, gather values on the GPU and read them together, and avoid .item(), "
-      ".cpu(), "
-      "nonzero() and printing tensors in the step.\n"
+      ".cpu(), nonzero() and printing tensors in the step.\n"
       "total_loss += loss.detach()                       # instead of loss.item()\n"
       "if step % 50 == 0: print(total_loss.item() / 50)";
   found.edit = [&facts, calls = waits.reads](Edits& edits, Effort effort) {

@@ -49,6 +49,10 @@ inline constexpr std::size_t kEvidence = 20;
 // there are.
 void show(Suggestion& words, const trace::Trace& trace, std::vector<trace::SpanId> spans);
 void show_in_order(Suggestion& words, std::vector<trace::SpanId> spans);
+void show_work(Suggestion& words, const Facts& facts, const std::vector<std::uint32_t>& rows);
+
+// Of a rule that finds many names: the few that concern most.
+void keep_largest(Candidates& candidates);
 
 // `low`, `mid` or `high`, as the effort is.
 template <typename T>

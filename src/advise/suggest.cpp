@@ -148,11 +148,14 @@ class Attribution {
   std::size_t taken_ = 0;
 };
 
+bool concerns_more(const Candidate& a, const Candidate& b) {
+  return a.concerns_ns > b.concerns_ns;
+}
+
 // Those that have no gain, what concerns most first.
 void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too, bool all,
                       Suggestions& into) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.concerns_ns > b.concerns_ns; });
+  std::stable_sort(candidates.begin(), candidates.end(), concerns_more);
   for (const Candidate& candidate : candidates) {
     if (candidate.edit && !edits_too) continue;
     if (candidate.edit && !all && facts.share(candidate.concerns_ns) < kWorthPct) {
@@ -175,13 +178,11 @@ std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
                      static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
   if (off <= 3) {
     return "Replayed, the GPU work of this trace begins at other times than it did: what held it "
-           "up "
-           "is not in the trace. So no gains are told.";
+           "up is not in the trace. So no gains are told.";
   }
   return fmt::format(
       "Replaying what was recorded takes {}, not {}: what held the run up is not in the trace. So "
-      "no "
-      "gains are told.",
+      "no gains are told.",
       duration(replayed_ns), duration(measured_ns));
 }
 
@@ -230,8 +231,7 @@ void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& foun
   found.measured_ms = whole / 1e6;
   found.why_no_gains =
       "This file has the times of operations and not what waited for what: estimates are bounds, "
-      "the "
-      "most an operation could save.";
+      "the most an operation could save.";
   for (Suggestion& one : rule_operations(trace)) {
     one.gain_pct = one.gain && whole > 0 ? static_cast<double>(one.gain->mid_ns) / whole * 100 : 0;
     one.gain_pct = std::min(one.gain_pct, 100.0);
@@ -277,6 +277,19 @@ void show(Suggestion& words, const trace::Trace& trace, std::vector<SpanId> span
   std::partial_sort(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(shown), spans.end(),
                     longer);
   show_in_order(words, std::move(spans));
+}
+
+void show_work(Suggestion& words, const Facts& facts, const std::vector<std::uint32_t>& rows) {
+  std::vector<SpanId> spans;
+  spans.reserve(rows.size());
+  for (const std::uint32_t row : rows) spans.push_back(facts.on.gpu.rows[row].span);
+  show(words, facts.trace, std::move(spans));
+}
+
+void keep_largest(Candidates& candidates) {
+  constexpr std::size_t kMost = 3;
+  std::stable_sort(candidates.begin(), candidates.end(), concerns_more);
+  if (candidates.size() > kMost) candidates.resize(kMost);
 }
 
 void show_in_order(Suggestion& words, std::vector<SpanId> spans) {
