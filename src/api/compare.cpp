@@ -69,7 +69,7 @@ std::optional<double> difference(std::optional<double> before, std::optional<dou
 
 OperationComparison to_public(const OperationChange& change) {
   OperationComparison operation;
-  operation.operation = change.name;
+  operation.operation = change.label();
   operation.baseline_time_ms = ms(change.base_ns);
   operation.current_time_ms = ms(change.current_ns);
   operation.change_ms = difference(operation.baseline_time_ms, operation.current_time_ms);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -67,6 +68,17 @@ std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (const char c : text) width += is_continuation(c) ? 0 : 1;
   return width;
+}
+
+std::string fit_qualified(std::string_view text, std::size_t columns) {
+  constexpr std::string_view kBetween = " · ";
+  constexpr std::size_t kLeastName = 12;
+  const std::size_t end = text.find(kBetween);
+  if (display_width(text) <= columns || end == std::string_view::npos) return fit(text, columns);
+  const std::string_view qualifier = text.substr(end);
+  const std::size_t needed = display_width(qualifier);
+  const std::size_t name = std::max(columns > needed ? columns - needed : 0, kLeastName);
+  return fit(fit(text.substr(0, end), name) + std::string(qualifier), columns);
 }
 
 std::string fit(std::string_view text, std::size_t columns) {

@@ -20,4 +20,8 @@ std::string format_plural(std::uint64_t count, std::string_view singular, std::s
 std::size_t display_width(std::string_view text);
 std::string fit(std::string_view text, std::size_t columns);
 
+// The same for a name with a qualifier, " · " between them: the name is cut first, and never to
+// fewer than 12 columns.
+std::string fit_qualified(std::string_view text, std::size_t columns);
+
 }  // namespace fathom::base

@@ -41,7 +41,7 @@ std::string Table::text(std::size_t width) const {
 
   std::string out;
   for (const auto& cells : rows_) {
-    const std::string name = fit(cells[0], widths[0]);
+    const std::string name = fit_qualified(cells[0], widths[0]);
     std::string line = pad(kGap) + name + pad(widths[0] - display_width(name));
     for (std::size_t i = 1; i < cells.size(); ++i) {
       line += pad(kGap + widths[i] - display_width(cells[i])) + cells[i];

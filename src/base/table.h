@@ -7,7 +7,7 @@
 namespace fathom::base {
 
 // A text table as in "the terminal": two spaces before each line and between columns, the first
-// column left, figures right, and names cut with "…" so that a line fits the width.
+// column left, figures right, and names cut with "…" (fit_qualified) so that a line fits the width.
 //
 //   Table table({"kernel", "calls", "total"});
 //   table.row({"sgemm", "1,212", "96.1 ms"});

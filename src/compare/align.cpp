@@ -1,8 +1,11 @@
 #include "compare/align.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <thread>
 #include <unordered_map>
+
+#include "trace/parallel.h"
 
 namespace fathom::compare {
 namespace {
@@ -52,7 +55,7 @@ class Table {
 void add_side(Table& table, std::span<const Run> runs, Side side) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const RunOperation& operation : runs[i].operations) {
-      if (operation.ns.empty() && !operation.figures) continue;
+      if (operation.sites.empty() && !operation.figures) continue;
       (table.of(operation.name, operation.kind).*side)[i].push_back(&operation);
     }
   }
@@ -126,25 +129,69 @@ std::optional<double> memory_mb(const std::vector<std::vector<const RunOperation
   return most;
 }
 
-std::vector<Sample> samples(const std::vector<std::vector<const RunOperation*>>& side) {
-  std::vector<Sample> all;
+// The one operation of each run, for an operation that may be taken apart: not what was matched by
+// what launched it, nor what only has figures.
+std::optional<SideOperations> single(const std::vector<std::vector<const RunOperation*>>& side) {
+  SideOperations runs;
   for (const auto& run : side) {
-    if (run.empty()) continue;
-    if (run.front()->figures) {
-      all.push_back(*run.front()->figures);
-      continue;
+    if (run.size() > 1 || (run.size() == 1 && run.front()->figures)) return std::nullopt;
+    runs.push_back(run.empty() ? nullptr : run.front());
+  }
+  return runs;
+}
+
+SideCalls together(const std::vector<std::vector<const RunOperation*>>& side) {
+  SideCalls all(side.size());
+  for (std::size_t run = 0; run < side.size(); ++run) {
+    for (const RunOperation* operation : side[run]) {
+      const std::vector<std::int64_t> ns = operation->ns();
+      all[run].ns.insert(all[run].ns.end(), ns.begin(), ns.end());
+      all[run].self_ns += operation->self_ns;
+      if (operation->figures) all[run].figures = operation->figures;
     }
-    if (run.size() == 1) {
-      all.push_back(sample_of(run.front()->ns));
-      continue;
-    }
-    std::vector<std::int64_t> together;
-    for (const RunOperation* operation : run) {
-      together.insert(together.end(), operation->ns.begin(), operation->ns.end());
-    }
-    all.push_back(sample_of(together));
   }
   return all;
+}
+
+std::vector<OperationPart> parts_of(const Found& found, double base_whole, double current_whole) {
+  const auto base = single(found.base);
+  const auto current = single(found.current);
+  if (!found.is_by_structure && base && current) {
+    return take_apart(*base, *current, base_whole, current_whole);
+  }
+  return {{{}, together(found.base), together(found.current)}};
+}
+
+std::vector<Sample> samples(const SideCalls& side) {
+  std::vector<Sample> all;
+  for (const RunCalls& run : side) {
+    if (run.figures) {
+      all.push_back(*run.figures);
+    } else if (!run.ns.empty()) {
+      all.push_back(sample_of(run.ns));
+    }
+  }
+  return all;
+}
+
+double self_ns(const SideCalls& side) {
+  double sum = 0;
+  for (const RunCalls& run : side) sum += static_cast<double>(run.self_ns);
+  return side.empty() ? 0 : sum / static_cast<double>(side.size());
+}
+
+AlignedOperation aligned(const Found& found, const OperationPart& part) {
+  AlignedOperation operation;
+  operation.name = found.name;
+  operation.kind = found.kind;
+  operation.which = part.which;
+  operation.is_by_structure = found.is_by_structure;
+  operation.runs = {samples(part.base), samples(part.current)};
+  operation.base_self_ns = self_ns(part.base);
+  operation.current_self_ns = self_ns(part.current);
+  operation.base_memory_mb = memory_mb(found.base);
+  operation.current_memory_mb = memory_mb(found.current);
+  return operation;
 }
 
 }  // namespace
@@ -173,22 +220,24 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
     alignment.matched_pct =
         100 * std::min(base_matched / base_whole, current_matched / current_whole);
   }
+  const auto is_small = [&](double before, double now) {
+    return before < kLeastShare * base_whole && now < kLeastShare * current_whole;
+  };
+  std::vector<const Found*> judged;
   for (const Found& found : table.all) {
-    const double before = self_ns(found.base);
-    const double now = self_ns(found.current);
-    if (before < kLeastShare * base_whole && now < kLeastShare * current_whole) {
+    if (is_small(self_ns(found.base), self_ns(found.current))) {
       ++alignment.left_out;
-      continue;
+    } else {
+      judged.push_back(&found);
     }
-    alignment.operations.push_back({found.name,
-                                    found.kind,
-                                    found.is_by_structure,
-                                    {samples(found.base), samples(found.current)},
-                                    before,
-                                    now,
-                                    memory_mb(found.base),
-                                    memory_mb(found.current)});
   }
+  std::vector<std::vector<AlignedOperation>> all(judged.size());
+  trace::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
+    for (const OperationPart& part : parts_of(*judged[i], base_whole, current_whole)) {
+      all[i].push_back(aligned(*judged[i], part));
+    }
+  });
+  for (auto& parts : all) std::ranges::move(parts, std::back_inserter(alignment.operations));
   return alignment;
 }
 

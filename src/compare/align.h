@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/parts.h"
 #include "compare/run.h"
 #include "compare/verdict.h"
 
@@ -12,10 +13,11 @@ namespace fathom::compare {
 // Below this share of either side's time an operation only adds noise to the judgement of others.
 inline constexpr double kLeastShare = 1e-4;
 
-// One operation across all runs of both sides.
+// One operation across all runs of both sides, or a part of it that is compared by itself.
 struct AlignedOperation {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
+  WhichCalls which;
   // GPU work that goes by other names on either side (another vendor, another library) but was
   // launched by the same host operation: `name` is that operation's.
   bool is_by_structure = false;
@@ -34,7 +36,7 @@ struct Alignment {
 };
 
 // Finds for each operation of one side the same one on the other: by name and kind, then GPU work
-// by what launched it.
+// by what launched it; and takes apart those that do different things under one name.
 Alignment align(std::span<const Run> base, std::span<const Run> current);
 
 }  // namespace fathom::compare

@@ -52,6 +52,7 @@ OperationChange change_of(const AlignedOperation& operation, const Verdict& verd
   OperationChange change;
   change.name = operation.name;
   change.kind = operation.kind;
+  change.which = operation.which;
   change.is_by_structure = operation.is_by_structure;
   change.runs = operation.runs;
   change.verdict = verdict;
@@ -83,7 +84,7 @@ std::optional<OperationChange> whole_of(std::span<const Run> base, std::span<con
       }
       for (const RunOperation& operation : run.operations) {
         if (operation.name == "ProfilerStep" && operation.kind == trace::SpanKind::annotation) {
-          to.push_back(sample_of(operation.ns));
+          to.push_back(sample_of(operation.ns()));
         }
       }
     }
@@ -132,6 +133,10 @@ std::vector<const OperationChange*> top_changes(const std::vector<OperationChang
 }
 
 }  // namespace
+
+std::string OperationChange::label() const {
+  return which.words.empty() ? name : name + " · " + which.words;
+}
 
 bool OperationChange::is_mix_changed() const {
   constexpr double kFifth = 0.2;

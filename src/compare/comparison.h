@@ -14,6 +14,7 @@ namespace fathom::compare {
 struct OperationChange {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
+  WhichCalls which;
   bool is_by_structure = false;
   OperationRuns runs;
   Verdict verdict;
@@ -31,6 +32,9 @@ struct OperationChange {
   std::optional<double> current_slow_share;
   std::optional<double> base_memory_mb;  // of a scope: device memory while it ran, at most
   std::optional<double> current_memory_mb;
+
+  // Its name, and which of its calls are meant where not all are: "gemm · grid 64x1x1".
+  std::string label() const;
 
   // There are the same levels as before, and at least a fifth of the calls moved to the other.
   bool is_mix_changed() const;

@@ -64,10 +64,10 @@ void HistoryBuilder::add(const Run& run) {
     whole += static_cast<double>(operation.self_ns);
   }
   for (const RunOperation& operation : run.operations) {
-    if (operation.ns.empty() && !operation.figures) continue;
+    if (operation.sites.empty() && !operation.figures) continue;
     const auto self_ns = static_cast<double>(operation.self_ns);
     const double centre =
-        operation.figures ? operation.figures->log_centre : sample_of(operation.ns).log_centre;
+        operation.figures ? operation.figures->log_centre : sample_of(operation.ns()).log_centre;
     add_figure(operation.name, operation.kind, centre, self_ns, whole > 0 ? self_ns / whole : 0);
   }
 }

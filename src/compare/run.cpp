@@ -4,9 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "analyze/gpu_work.h"
 #include "analyze/memory.h"
-#include "analyze/operations.h"
 #include "analyze/steps.h"
 
 namespace fathom::compare {
@@ -16,82 +14,6 @@ using trace::SpanId;
 using trace::SpanKind;
 
 constexpr double kBytesPerMb = 1024.0 * 1024.0;
-
-// Which operation a span belongs to. Spans of one name and kind are asked for many times, so that
-// each name and kind has its place in a table.
-class Operations {
- public:
-  explicit Operations(const trace::Trace& trace)
-      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kUnknown) {}
-
-  std::size_t of(SpanId id) {
-    const SpanKind kind = trace_.spans.kind[id];
-    std::uint32_t& at = by_id_[trace_.spans.name[id] * trace::kSpanKindNames.size() +
-                               static_cast<std::size_t>(kind)];
-    if (at == kUnknown) at = find_or_add(comparable_name(trace_.name(id), kind), kind);
-    return at;
-  }
-
-  std::vector<RunOperation> found;
-
- private:
-  static constexpr std::uint32_t kUnknown = UINT32_MAX;
-
-  std::uint32_t find_or_add(const std::string& name, SpanKind kind) {
-    const auto [at, is_new] =
-        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)),
-                             static_cast<std::uint32_t>(found.size()));
-    if (is_new) {
-      found.emplace_back();
-      found.back().name = name;
-      found.back().kind = kind;
-    }
-    return at->second;
-  }
-
-  const trace::Trace& trace_;
-  std::vector<std::uint32_t> by_id_;  // kUnknown until asked for
-  std::unordered_map<std::string, std::uint32_t> by_name_;
-};
-
-// Functions of Python are many, and what they do shows in the operations they call.
-bool takes_part(SpanKind kind) {
-  return kind != SpanKind::unfinished && kind != SpanKind::gpu_annotation &&
-         kind != SpanKind::python && kind != SpanKind::overhead;
-}
-
-// The innermost operation of a framework, scope or annotation around a span.
-SpanId host_operation(const trace::Spans& spans, SpanId id) {
-  while (id != trace::kNoSpan) {
-    const SpanKind kind = spans.kind[id];
-    if (kind == SpanKind::cpu_op || kind == SpanKind::scope || kind == SpanKind::annotation) break;
-    id = spans.parent[id];
-  }
-  return id;
-}
-
-void name_launchers(const trace::Trace& trace, Operations& operations) {
-  std::unordered_map<std::uint64_t, std::int64_t> by_launcher;  // operation, name → GPU time
-  const analyze::GpuWork work = analyze::gpu_work(trace);
-  for (const analyze::WorkRow& row : work.rows) {
-    if (row.launch == trace::kNoSpan) continue;
-    const SpanId host = host_operation(trace.spans, row.launch);
-    if (host == trace::kNoSpan) continue;
-    by_launcher[std::uint64_t{operations.of(row.span)} << 32 | trace.spans.name[host]] +=
-        row.duration_ns();
-  }
-  std::vector<std::int64_t> most(operations.found.size(), -1);
-  for (const auto& [key, ns] : by_launcher) {
-    const std::size_t operation = key >> 32;
-    std::string name(trace.names.view(static_cast<trace::NameId>(key)));
-    RunOperation& launched = operations.found[operation];
-    // Ties by name, so that the answer does not depend on the order of a hash table.
-    if (ns > most[operation] || (ns == most[operation] && name < launched.launched_by)) {
-      most[operation] = ns;
-      launched.launched_by = std::move(name);
-    }
-  }
-}
 
 std::optional<std::int64_t> wall_of(const trace::Spans& spans) {
   std::int64_t begin = INT64_MAX;
@@ -164,10 +86,10 @@ Sample sample_of(const trace::OperationSummary& summary) {
   return sample;
 }
 
-void add_figures(const trace::Trace& trace, Operations& operations) {
+void add_figures(const trace::Trace& trace, std::vector<RunOperation>& operations) {
   for (const trace::OperationSummary& summary : trace.operations) {
     if (summary.calls == 0 || !summary.total_ns) continue;
-    RunOperation& operation = operations.found.emplace_back();
+    RunOperation& operation = operations.emplace_back();
     operation.name = summary.operation;
     operation.kind = SpanKind::scope;
     operation.self_ns = std::llround(summary.self_ns.value_or(*summary.total_ns));
@@ -185,33 +107,25 @@ void drop_frames(std::vector<RunOperation>& operations) {
 
 }  // namespace
 
-std::string comparable_name(std::string_view name, SpanKind kind) {
-  constexpr std::string_view kStep = "ProfilerStep#";
-  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
-  if (name.starts_with(kStep)) return std::string(kStep.substr(0, kStep.size() - 1));
-  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
-  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
-    return "cuda" + std::string(name.substr(3));
-  }
-  return std::string(name);
+std::vector<std::int64_t> RunOperation::ns() const {
+  std::vector<std::int64_t> all;
+  for (const CallSite& site : sites) all.insert(all.end(), site.ns.begin(), site.ns.end());
+  return all;
 }
 
 Run run_of(const trace::Trace& trace, std::string label) {
-  Operations operations(trace);
-  const std::vector<std::int64_t> self = analyze::self_times(trace.spans);
-  for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    if (!takes_part(trace.spans.kind[id])) continue;
-    RunOperation& operation = operations.found[operations.of(id)];
-    operation.ns.push_back(trace.spans.duration_ns[id]);
-    operation.self_ns += self[id];
+  std::vector<RunOperation> operations;
+  for (SitesOfOperation& found : call_sites(trace)) {
+    RunOperation& operation = operations.emplace_back();
+    static_cast<SitesOfOperation&>(operation) = std::move(found);
+    for (const CallSite& site : operation.sites) operation.self_ns += site.self_ns;
   }
-  name_launchers(trace, operations);
   if (trace.spans.size() == 0) add_figures(trace, operations);
-  drop_frames(operations.found);
-  add_memory(trace, operations.found);
+  drop_frames(operations);
+  add_memory(trace, operations);
   Run run;
   run.label = std::move(label);
-  run.operations = std::move(operations.found);
+  run.operations = std::move(operations);
   run.steps = analyze::step_spans(trace).size();
   run.wall_ns = wall_of(trace.spans);
   run.peak_memory_bytes = peak_memory_of(trace);

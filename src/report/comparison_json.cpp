@@ -23,6 +23,15 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.begin_object();
   json.key("operation").value(change.name);
   json.key("kind").value(trace::name_of(change.kind));
+  const compare::WhichCalls& which = change.which;
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+  };
+  json.key("label").value(change.label());
+  json.key("shape").value(known(which.shape));
+  json.key("call_path").value(known(which.path));
+  json.key("place_in_step").value(which.place ? std::optional(which.place->place) : std::nullopt);
+  json.key("is_rest").value(which.is_rest);
   json.key("matched_by").value(change.is_by_structure ? "launcher" : "name");
   json.key("change_type").value(compare::name_of(verdict.type));
   json.key("is_significant").value(verdict.is_significant);
@@ -67,7 +76,7 @@ constexpr std::size_t kTop = 10;
 
 std::vector<std::string> names_of(const std::vector<const OperationChange*>& changes) {
   std::vector<std::string> names;
-  for (const OperationChange* change : changes) names.push_back(change->name);
+  for (const OperationChange* change : changes) names.push_back(change->label());
   return names;
 }
 

@@ -58,7 +58,7 @@ std::string also_changed(const Comparison& comparison) {
     if (++shown > kMost) {
       ++more;
     } else {
-      text += fmt::format("    {}: {}\n", base::fit(change.name, 48), words);
+      text += fmt::format("    {}: {}\n", base::fit_qualified(change.label(), 48), words);
     }
   }
   if (text.empty()) return {};
@@ -93,10 +93,10 @@ std::string change_table(const std::vector<const OperationChange*>& changes, std
   const auto time = [](std::optional<double> ns) { return ns ? format_duration(*ns) : ""; };
   for (const OperationChange* change : changes) {
     const compare::Verdict& verdict = change->verdict;
-    std::vector<std::string> row = {(change->is_by_structure ? "GPU work of " : "") + change->name,
-                                    calls_text(*change), time(change->base_ns),
-                                    time(change->current_ns),
-                                    verdict.change_pct ? percent_text(*verdict.change_pct) : ""};
+    std::vector<std::string> row = {
+        (change->is_by_structure ? "GPU work of " : "") + change->label(), calls_text(*change),
+        time(change->base_ns), time(change->current_ns),
+        verdict.change_pct ? percent_text(*verdict.change_pct) : ""};
     if (is_wide) row.push_back(interval_text(verdict));
     row.insert(row.end(), {duration_text(change->self_change_ns()), verdict_word(verdict)});
     table.row(row);

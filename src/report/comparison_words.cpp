@@ -57,7 +57,7 @@ std::string largest_text(const Comparison& comparison) {
   if (largest->self_change_ns() == 0) return "No operation's time differs.";
   return fmt::format("The largest difference is {}{}{}: {} of {}.",
                      largest->is_by_structure ? "the GPU work of " : "",
-                     base::fit(largest->name, 60), meaning_of(*largest),
+                     base::fit_qualified(largest->label(), 60), meaning_of(*largest),
                      duration_text(largest->self_change_ns()),
                      comparison.is_per_step ? "each step" : "the run");
 }
@@ -70,7 +70,7 @@ std::string slower_text(const Comparison& comparison, const OperationChange* tol
   if (first == told) return {};
   return fmt::format(" {} got slower{} {} ({}).",
                      base::format_plural(count, "operation", "operations"),
-                     count == 1 ? ":" : ", most of all", base::fit(first->name, 60),
+                     count == 1 ? ":" : ", most of all", base::fit_qualified(first->label(), 60),
                      percent_text(*first->verdict.change_pct));
 }
 
@@ -79,6 +79,11 @@ std::string common_text(double shift_pct) {
   constexpr double kMostOfClocks = 30;
   return fmt::format("Nearly every operation changed by {}{}.", percent_text(shift_pct),
                      std::abs(shift_pct) <= kMostOfClocks ? ": usually clocks, not code" : "");
+}
+
+std::string shapes_text(const compare::WhichCalls& which) {
+  if (which.base_shape.empty()) return {};
+  return fmt::format("worked on {} before and on {} now", which.base_shape, which.current_shape);
 }
 
 std::string tail_text(const OperationChange& change) {
@@ -218,7 +223,8 @@ std::string advice(const Comparison& comparison) {
 
 std::string beside_the_centre(const OperationChange& change, double threshold_pct) {
   std::string text;
-  for (const std::string& words : {tail_text(change), memory_text(change, threshold_pct)}) {
+  for (const std::string& words :
+       {shapes_text(change.which), tail_text(change), memory_text(change, threshold_pct)}) {
     if (words.empty()) continue;
     text += (text.empty() ? "" : "; ") + words;
   }

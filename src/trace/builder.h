@@ -18,6 +18,7 @@ struct SpanRow {
   std::int64_t correlation = kNoCorrelation;
   std::uint64_t source = kNoSource;
   NameId name = 0;
+  NameId shape = 0;
   TrackId track = 0;
   SpanKind kind = SpanKind::other;
 };

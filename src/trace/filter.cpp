@@ -41,6 +41,7 @@ void keep_spans(Trace& trace, const std::function<bool(SpanId)>& keep) {
   }
   move_parents(spans.parent, place);
   keep_rows(spans.name, kept);
+  keep_rows(spans.shape, kept);
   keep_rows(spans.kind, kept);
   keep_rows(spans.track, kept);
   keep_rows(spans.start_ns, kept);

@@ -138,6 +138,7 @@ void fill(Spans& spans, Chunk& chunk) {
     spans.correlation[at] = row.correlation;
     spans.source[at] = row.source;
     spans.name[at] = chunk.source->to->names[row.name];
+    spans.shape[at] = chunk.source->to->names[row.shape];
     spans.track[at] = track;
     spans.kind[at] = row.kind;
     bytes.place(i, at);

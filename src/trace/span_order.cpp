@@ -117,6 +117,7 @@ void fill(Spans& spans, const std::vector<Source>& sources, std::span<const Key>
     spans.correlation[i] = row.correlation;
     spans.source[i] = row.source;
     spans.name[i] = source.to->names[row.name];
+    spans.shape[i] = source.to->names[row.shape];
     spans.track[i] = source.to->tracks[row.track];
     spans.kind[i] = row.kind;
   }
@@ -163,7 +164,7 @@ void place_sorted(Trace& trace, const std::vector<Source>& sources, std::size_t 
 }  // namespace
 
 void make_room(Spans& spans, std::size_t rows, unsigned threads) {
-  in_parallel(threads, 8, [&](std::size_t column) {
+  in_parallel(threads, 9, [&](std::size_t column) {
     switch (column) {
       case 0:
         return make_room(spans.start_ns, rows);
@@ -179,6 +180,8 @@ void make_room(Spans& spans, std::size_t rows, unsigned threads) {
         return make_room(spans.track, rows);
       case 6:
         return make_room(spans.parent, rows);
+      case 7:
+        return make_room(spans.shape, rows);
       default:
         return make_room(spans.kind, rows);
     }

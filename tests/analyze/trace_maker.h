@@ -38,6 +38,10 @@ class TraceMaker {
     part_.bytes.push_back({static_cast<trace::SpanId>(part_.spans.size() - 1), moved});
     return *this;
   }
+  TraceMaker& shaped(const std::string& shape) {  // the last span
+    part_.spans.back().shape = part_.names.intern(shape);
+    return *this;
+  }
   TraceMaker& correlated(std::int64_t correlation) {  // the last span, of any kind
     part_.spans.back().correlation = correlation;
     return *this;

@@ -39,5 +39,13 @@ TEST(Format, ControlCharactersCannotReachTheTerminal) {
   EXPECT_EQ(fit("a\x1b[2Jb\n", 20), "a [2Jb ");
 }
 
+TEST(Format, OfAQualifiedNameTheNameIsCutFirst) {
+  EXPECT_EQ(fit_qualified("gemm · grid 8x1x1", 40), "gemm · grid 8x1x1");
+  EXPECT_EQ(fit_qualified("a_kernel_of_a_long_name · grid 8x1x1", 30),
+            "a_kernel_of_a_lo… · grid 8x1x1");
+  EXPECT_EQ(fit_qualified("a_kernel_of_a_long_name · grid 8x1x1", 20), "a_kernel_of… · grid…");
+  EXPECT_EQ(fit_qualified("a_kernel_of_a_long_name", 10), "a_kernel_…");
+}
+
 }  // namespace
 }  // namespace fathom::base

@@ -324,5 +324,52 @@ TEST_F(Compare, RecordsTwoCommandsInTurn) {
   EXPECT_NE(outcome.out.find("2 runs and 2 runs"), std::string::npos) << outcome.err << outcome.out;
 }
 
+// A kernel of one name that works on two sizes, of which the larger gets slower.
+std::string two_sizes(std::uint64_t seed, double slow) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> noise(0.99, 1.01);
+  nlohmann::json events;
+  double at = 0;
+  for (int i = 0; i < 60; ++i) {
+    const bool is_large = i % 2 == 1;
+    const double duration = (is_large ? 300 * slow : 100) * noise(random);
+    events.push_back(
+        {{"ph", "X"},
+         {"cat", "kernel"},
+         {"name", "gemm"},
+         {"pid", 0},
+         {"tid", 7},
+         {"ts", at},
+         {"dur", duration},
+         {"args", {{"grid", {is_large ? 64 : 8, 1, 1}}, {"block", {256, 1, 1}}, {"stream", 7}}}});
+    at += duration + 1;
+  }
+  return events.dump();
+}
+
+TEST_F(Compare, CallsOfOneNameThatWorkOnDifferentSizesAreComparedByThemselves) {
+  std::vector<std::string> words = {"compare"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    words.push_back(scratch_.write("base" + std::to_string(i), two_sizes(i, 1)));
+  }
+  words.emplace_back("--with");
+  for (std::size_t i = 0; i < 5; ++i) {
+    words.push_back(scratch_.write("now" + std::to_string(i), two_sizes(100 + i, 1.2)));
+  }
+  words.emplace_back("--json");
+  const Outcome outcome = run_program(words);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(json["operations"].size(), 2U) << outcome.out;
+  const nlohmann::json& large = json["operations"][0];
+  const nlohmann::json& small = json["operations"][1];
+  EXPECT_EQ(large["label"], "gemm · grid 64x1x1, block 256x1x1");
+  EXPECT_EQ(large["operation"], "gemm");
+  EXPECT_EQ(large["shape"], "grid 64x1x1, block 256x1x1");
+  EXPECT_EQ(large["change_type"], "REGRESSION");
+  EXPECT_NEAR(large["change_percent"], 20, 1);
+  EXPECT_EQ(small["shape"], "grid 8x1x1, block 256x1x1");
+  EXPECT_EQ(small["change_type"], "NO_CHANGE");
+}
+
 }  // namespace
 }  // namespace fathom::cli

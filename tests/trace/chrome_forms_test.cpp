@@ -205,5 +205,39 @@ TEST(ChromeForms, CopiesKnowTheirBytes) {
   EXPECT_EQ(trace.bytes[0].bytes, 92928);
 }
 
+std::string shape_of(const std::string& event) {
+  const Trace trace = read_text("[" + event + "]");
+  EXPECT_EQ(trace.spans.size(), 1U) << event;
+  return std::string(trace.names.view(trace.spans.shape.at(0)));
+}
+
+TEST(ChromeForms, ShapesOfLaunchesAndOperands) {
+  const auto op = [](const std::string& args) {
+    return R"({"ph":"X","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":0,"dur":1,"args":{)" +
+           args + "}}";
+  };
+  const auto launch = [](const std::string& args) {
+    return kernel("k", R"("ts":0,"dur":1,"args":{)" + args + "}");
+  };
+  EXPECT_EQ(shape_of(launch(R"("stream":7,"grid":[32, 1, 1],"block":[256,1,1])")),
+            "grid 32x1x1, block 256x1x1");
+  EXPECT_EQ(shape_of(launch(R"("grid":[4,2,1])")), "grid 4x2x1");
+  EXPECT_EQ(shape_of(launch(R"("stream":7)")), "");
+  EXPECT_EQ(shape_of(op(R"("External id":5,"Input Dims":[[32, 64], [64, 8], []],"x":{"y":[1]})")),
+            "32x64, 64x8");
+  EXPECT_EQ(shape_of(op(R"("Input dims":[[8,3,224,224]])")), "8x3x224x224");
+  EXPECT_EQ(shape_of(op(R"("Input Dims":[[],[],[]])")), "");
+  EXPECT_EQ(shape_of(op(R"("Input type":["float","Scalar"])")), "");
+  EXPECT_EQ(shape_of(op("")), "");
+}
+
+TEST(ChromeForms, ShapesOfEventsThatNeedRepair) {
+  const std::string rest =
+      R"("ts":0,"dur":1,"args":{"note":"a\qb","grid":[32, 1, 1],"block":[64,1,1]})";
+  EXPECT_EQ(shape_of(kernel("k", rest)), "grid 32x1x1, block 64x1x1");
+  const std::string open = R"("ts":0,"dur":1,"args":{"grid":[32,1,1],"block":[64,1,1],})";
+  EXPECT_EQ(shape_of(kernel("k", open)), "grid 32x1x1, block 64x1x1");
+}
+
 }  // namespace
 }  // namespace fathom::trace

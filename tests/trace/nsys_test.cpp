@@ -135,6 +135,8 @@ TEST(Nsys, WithoutProcessesOnTheGpuSideCorrelationsAreThoseOfTheFile) {
 
 TEST(Nsys, WhatElseARowSaysIsInTheArguments) {
   const Trace trace = read(sqlite_file(kExport));
+  EXPECT_EQ(trace.names.view(trace.spans.shape[span_at(trace, 1000)]), "grid 4x2x1, block 128x1x1");
+  EXPECT_EQ(trace.spans.shape[span_at(trace, 3000)], 0U);
   EXPECT_EQ(nlohmann::json::parse(trace.args(span_at(trace, 1000))),
             nlohmann::json::parse(R"({"contextId": 1, "short name": "scale", "grid": [4, 2, 1],
                                       "block": [128, 1, 1], "registers per thread": 32})"));

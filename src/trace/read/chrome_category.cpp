@@ -56,6 +56,7 @@ Category category_of(std::string_view text) {
                     lower == "cuda_sync";
   category.uses_args = category.on_gpu || category.kind == SpanKind::runtime_call ||
                        category.kind == SpanKind::sync || category.kind == SpanKind::other;
+  category.has_shape = category.kind == SpanKind::kernel || category.kind == SpanKind::cpu_op;
   category.is_launch_flow = lower == "ac2g" || lower == "async_cpu_to_gpu" || lower == "async";
   return category;
 }

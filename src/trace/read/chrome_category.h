@@ -10,6 +10,7 @@ struct Category {
   SpanKind kind = SpanKind::other;
   bool on_gpu = false;          // its spans are on GPU streams, not on threads
   bool uses_args = true;        // arguments of its spans say more than the viewer needs
+  bool has_shape = false;       // arguments may say what its spans worked on
   bool is_launch_flow = false;  // arrows that `correlation` replaces
 };
 

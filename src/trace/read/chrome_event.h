@@ -38,8 +38,11 @@ enum class Arg : std::uint8_t {
   labels,
   handle,
   site,
+  grid,  // arrays, as they are written
+  block,
+  operand_shapes,
 };
-inline constexpr std::size_t kArgCount = 14;
+inline constexpr std::size_t kArgCount = 17;
 
 // One event, cut into tokens that point into its text. The fast and the tolerant scanner both make
 // these, so what an event means is written in one place (chrome_rows).
@@ -139,6 +142,25 @@ inline void take_arg(Event& event, const Key& key, char first_letter, const Toke
     case 'T':
       take("Total Allocated", Arg::total_allocated);
       return take("Total Reserved", Arg::total_reserved);
+    default:
+      return;
+  }
+}
+
+// The same for an argument that is an array.
+template <typename Key>
+inline void take_array(Event& event, const Key& key, char first_letter, const Token& value) {
+  const auto take = [&](std::string_view name, Arg which) {
+    if (key(name)) event.set_arg(which, value);
+  };
+  switch (first_letter) {
+    case 'g':
+      return take("grid", Arg::grid);
+    case 'b':
+      return take("block", Arg::block);
+    case 'I':
+      take("Input Dims", Arg::operand_shapes);
+      return take("Input dims", Arg::operand_shapes);  // as in 2021
     default:
       return;
   }

@@ -114,6 +114,17 @@ Position skip_nested(const char* text, Position at) {
   return ok != 0 ? at : nullptr;
 }
 
+// The same, with its brackets, given the position behind it.
+Token nested_at(const char* text, Position at, Position behind) {
+  const char* const first = text + *at;
+  return {first, static_cast<std::uint32_t>(text + behind[-1] + 1 - first), false};
+}
+
+// `key` points behind the opening quote.
+inline bool is_key(const char* key, std::string_view name) {
+  return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
+}
+
 [[gnu::always_inline]] inline bool read_token(const char* text, Position at, Token& token) {
   if (text[*at] == '"') {
     token = string_at(text, at);
@@ -132,17 +143,41 @@ Position read_args(const char* text, Position at, Event& event, bool with_series
     if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
     const char* const key = text + at[0] + 1;
     const char first = text[at[2]];
+    const auto is = [&](std::string_view name) { return is_key(key, name); };
     if (first == '{' || first == '[') {
-      at = skip_nested(text, at + 2);
+      const Position value = at + 2;
+      at = skip_nested(text, value);
       if (at == nullptr) return nullptr;
+      if (first == '[') take_array(event, is, *key, nested_at(text, value, at));
     } else {
       Token value;
       if (!read_token(text, at + 2, value)) return nullptr;
-      const auto is = [&](std::string_view name) {
-        return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
-      };
       take_arg(event, is, *key, value);
       if (with_series) event.series.push_back({string_at(text, at), value});
+      at += 3;
+    }
+    const char next = text[*at++];
+    if (next != ',') return next == '}' ? at : nullptr;
+  }
+}
+
+// Of the object at a position only what says on what an operation worked, if anything: most events
+// of a trace are operations, and most have nothing else that is needed.
+Position read_shape(const char* text, Position at, Event& event) {
+  ++at;
+  if (text[*at] == '}') return at + 1;
+  while (true) {
+    if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
+    const char* const key = text + at[0] + 1;
+    const char first = text[at[2]];
+    const auto is = [&](std::string_view name) { return is_key(key, name); };
+    if (first == '{' || first == '[') {
+      const Position value = at + 2;
+      at = skip_nested(text, value);
+      if (at == nullptr) return nullptr;
+      if (first == '[' && *key == 'I') take_array(event, is, *key, nested_at(text, value, at));
+    } else {
+      if (first != '"' && !is_scalar(text, at + 2)) return nullptr;
       at += 3;
     }
     const char next = text[*at++];
@@ -164,8 +199,10 @@ Position read_event(const char* text, Position at, Event& event, EventRows& rows
         args = at;
         event.arg_bits = 0;
       }
-      const bool is_wanted = is_args && rows.wants_args(event);
-      at = is_wanted ? read_args(text, at, event, false) : skip_nested(text, at);
+      const WantedArgs wanted = is_args ? rows.wanted_args(event) : WantedArgs::none;
+      at = wanted == WantedArgs::all     ? read_args(text, at, event, false)
+           : wanted == WantedArgs::shape ? read_shape(text, at, event)
+                                         : skip_nested(text, at);
       if (at == nullptr) return nullptr;
     } else {
       if (Token* const field = field_of(event, key)) {

@@ -4,6 +4,7 @@
 
 #include "trace/read/chrome_number.h"
 #include "trace/read/chrome_text.h"
+#include "trace/shape.h"
 
 namespace fathom::trace {
 namespace {
@@ -78,23 +79,27 @@ bool EventRows::read_duration(const Event& event, std::int64_t start_ns,
   return true;
 }
 
-bool EventRows::wants_args(const Event& event) {
+WantedArgs EventRows::wanted_args(const Event& event) {
   switch (event.phase_letter()) {
     case 'X':
     case 'B':
-    case 'b':
-      return !event.category.is_present() || category(event).uses_args;
+    case 'b': {
+      if (!event.category.is_present() || category(event).uses_args) return WantedArgs::all;
+      return category(event).has_shape ? WantedArgs::shape : WantedArgs::none;
+    }
     case 'i':
-    case 'I':
-      return !event.name.is_present() || event.name.text() == "[memory]";
+    case 'I': {
+      const bool may_be_memory = !event.name.is_present() || event.name.text() == "[memory]";
+      return may_be_memory ? WantedArgs::all : WantedArgs::none;
+    }
     case 'E':
     case 'e':
     case 's':
     case 't':
     case 'f':
-      return false;
+      return WantedArgs::none;
     default:
-      return true;
+      return WantedArgs::all;
   }
 }
 
@@ -163,7 +168,20 @@ void EventRows::take_complete(const Event& event) {
       }
     }
   }
+  if (what.has_shape) row.shape = shape(event);
   spans_.push_back(row);
+}
+
+// 0 where the event does not say it.
+NameId EventRows::shape(const Event& event) {
+  scratch_.clear();
+  if (const Token* operands = event.arg(Arg::operand_shapes)) {
+    append_shapes(scratch_, operands->text());
+  } else if (const Token* grid = event.arg(Arg::grid)) {
+    const Token* block = event.arg(Arg::block);
+    append_launch(scratch_, grid->text(), block != nullptr ? block->text() : "");
+  }
+  return part_.names.intern(scratch_);
 }
 
 void EventRows::note_kind(TrackId track, SpanKind kind) {

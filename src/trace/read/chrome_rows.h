@@ -71,6 +71,8 @@ struct ChromePart {
   std::vector<bool> is_thread;  // by track: it has spans of the CPU
 };
 
+enum class WantedArgs : std::uint8_t { none, shape, all };
+
 // Turns events into rows: what an event means is decided here and nowhere else. One a thread.
 class EventRows {
  public:
@@ -83,8 +85,8 @@ class EventRows {
   // so that it stays in the cache.
   void end_batch();
 
-  // False if the arguments of this event, as far as it is known by now, are of no use.
-  bool wants_args(const Event& event);
+  // Which arguments of this event, as far as it is known by now, are of use.
+  WantedArgs wanted_args(const Event& event);
 
   void take(const Event& event);
 
@@ -119,6 +121,7 @@ class EventRows {
   TrackId track(const Event& event, bool on_gpu);
   TrackId async_track(const Event& event);
   std::int64_t correlation(const Event& event) const;
+  NameId shape(const Event& event);
   bool read_time(const Event& event, std::int64_t& time_ns);
   bool read_duration(const Event& event, std::int64_t start_ns, std::int64_t& duration_ns);
   void warn(WarningKind kind, std::uint64_t byte) { batch_->warnings.add(kind, byte); }

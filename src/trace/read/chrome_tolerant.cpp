@@ -151,7 +151,9 @@ Reading TolerantScanner::read_value(Token& token, bool in_array) {
 
 // The object or array here, however deep. Arguments directly in it go to `event`.
 Reading TolerantScanner::read_nested(Event* event) {
-  std::string open;  // brackets that wait for their end
+  std::string open;            // brackets that wait for their end
+  std::string_view array_key;  // of the array that is directly in it
+  std::size_t array_begin = 0;
   bool needs_comma = false;
   bool after_comma = false;
   while (true) {
@@ -165,6 +167,11 @@ Reading TolerantScanner::read_nested(Event* event) {
       open.pop_back();
       ++position;
       if (open.empty()) return Reading::ok;
+      if (event != nullptr && c == ']' && open == "{" && !array_key.empty()) {
+        take_array(*event, [&](std::string_view name) { return array_key == name; }, array_key[0],
+                   {text_.data() + array_begin, static_cast<std::uint32_t>(position - array_begin),
+                    false});
+      }
       needs_comma = true;
       continue;
     }
@@ -182,6 +189,10 @@ Reading TolerantScanner::read_nested(Event* event) {
       if (const Reading read = read_key(key); read != Reading::ok) return read;
     }
     if (here() == '{' || here() == '[') {
+      if (open == "{") {
+        array_key = key;
+        array_begin = position;
+      }
       open += here();
       ++position;
       needs_comma = false;

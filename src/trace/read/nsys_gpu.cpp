@@ -7,6 +7,7 @@
 
 #include "trace/read/chrome_number.h"
 #include "trace/read/nsys_reader.h"
+#include "trace/shape.h"
 
 namespace fathom::trace {
 namespace {
@@ -91,11 +92,18 @@ TrackId NsysReader::stream_track(std::int64_t device, std::int64_t stream, std::
 }
 
 void NsysReader::read_gpu_work() {
-  visit_gpu(NsysTable::kernel, {"demangledName", "shortName"},
+  visit_gpu(NsysTable::kernel,
+            {"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
             [&](const SqliteRow& row, SpanRow& span) {
               const auto demangled = row.integer(kMore);
               span.name = name(string(demangled).empty() ? row.integer(kMore + 1) : demangled);
               span.kind = SpanKind::kernel;
+              const auto size = [&](int column) {
+                return row.integer(kMore + 2 + column).value_or(1);
+              };
+              if (!row.integer(kMore + 2)) return;
+              span.shape = part_.names.intern(
+                  launch_text({size(0), size(1), size(2)}, {size(3), size(4), size(5)}));
             });
   // Recorded at the level of graphs, the kernels of a graph are one row.
   visit_gpu(NsysTable::graph, {"graphId"}, [&](const SqliteRow& row, SpanRow& span) {

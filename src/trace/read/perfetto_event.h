@@ -70,6 +70,8 @@ enum KnownAnnotation : base::StringId {
   kAnnotationMemoryHandle,
   kAnnotationMemorySite,
   kAnnotationScope,
+  kAnnotationGlobal,
+  kAnnotationLocal,
 };
 void intern_known_annotations(base::StringPool& names);
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/perfetto.h"
@@ -94,6 +96,8 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
 
 PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message, SpanRow& row) {
   Noted noted;
+  std::string_view global;  // size of a launch
+  std::string_view local;
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
     const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
@@ -103,7 +107,15 @@ PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message,
       noted.bytes = annotation.integer;
     } else if (annotation.name == kAnnotationScope && run_.is_recording) {
       noted.scope = annotation.integer;
+    } else if (annotation.name == kAnnotationGlobal && row.kind == SpanKind::kernel) {
+      global = annotation.text;
+    } else if (annotation.name == kAnnotationLocal) {
+      local = annotation.text;
     }
+  }
+  if (!global.empty()) {
+    const std::string at_once = local.empty() ? std::string() : fmt::format(", local {}", local);
+    row.shape = part_.names.intern(fmt::format("global {}{}", global, at_once));
   }
   return noted;
 }

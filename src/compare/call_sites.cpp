@@ -1,0 +1,249 @@
+#include "compare/call_sites.h"
+
+#include <algorithm>
+#include <future>
+#include <unordered_map>
+
+#include "analyze/gpu_work.h"
+#include "analyze/operations.h"
+#include "analyze/steps.h"
+#include "base/pair_index.h"
+
+namespace fathom::compare {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+
+using OperationId = std::uint32_t;
+using PathId = std::uint32_t;
+
+constexpr PathId kOutermost = 0;
+constexpr std::size_t kMostPaths = 1U << 16;  // beyond that, new ones are taken for outermost
+constexpr std::string_view kStepOperation = "ProfilerStep";
+
+// Functions of Python are many, and what they do shows in the operations they call.
+bool takes_part(SpanKind kind) {
+  return kind != SpanKind::unfinished && kind != SpanKind::gpu_annotation &&
+         kind != SpanKind::python && kind != SpanKind::overhead;
+}
+
+// Which operation a span belongs to. Spans of one name and kind are asked for many times, so that
+// each name and kind has its place in a table.
+class Operations {
+ public:
+  explicit Operations(const trace::Trace& trace)
+      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kUnknown) {}
+
+  OperationId of(SpanId id) {
+    const SpanKind kind = trace_.spans.kind[id];
+    OperationId& at = by_id_[trace_.spans.name[id] * trace::kSpanKindNames.size() +
+                             static_cast<std::size_t>(kind)];
+    if (at == kUnknown) at = find_or_add(comparable_name(trace_.name(id), kind), kind);
+    return at;
+  }
+
+  std::vector<SitesOfOperation> found;
+
+ private:
+  static constexpr OperationId kUnknown = UINT32_MAX;
+
+  OperationId find_or_add(const std::string& name, SpanKind kind) {
+    const auto [at, is_new] =
+        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)),
+                             static_cast<OperationId>(found.size()));
+    if (is_new) found.push_back({name, kind, {}, {}});
+    return at->second;
+  }
+
+  const trace::Trace& trace_;
+  std::vector<OperationId> by_id_;  // kUnknown until asked for
+  std::unordered_map<std::string, OperationId> by_name_;
+};
+
+// Which step a time lies in. Asked for in order of time, mostly.
+class Steps {
+ public:
+  explicit Steps(const trace::Trace& trace) {
+    for (const SpanId id : analyze::step_spans(trace)) {
+      times_.push_back({trace.spans.start_ns[id], trace.spans.end_ns(id)});
+    }
+  }
+
+  std::uint32_t at(std::int64_t time_ns) {
+    if (times_.empty()) return kNoStep;
+    if (!has(last_, time_ns)) {
+      const auto next = std::ranges::upper_bound(times_, time_ns, {}, &Times::begin);
+      last_ = next == times_.begin() ? 0 : static_cast<std::size_t>(next - times_.begin()) - 1;
+    }
+    return has(last_, time_ns) ? static_cast<std::uint32_t>(last_) : kNoStep;
+  }
+
+ private:
+  struct Times {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  bool has(std::size_t step, std::int64_t time_ns) const {
+    return time_ns >= times_[step].begin && time_ns < times_[step].end;
+  }
+
+  std::vector<Times> times_;
+  std::size_t last_ = 0;
+};
+
+// Every chain of operations that calls were made in, as a tree, and the sites at its nodes.
+class SiteTree {
+ public:
+  SiteTree() { paths_.push_back({kOutermost, 0}); }
+
+  PathId path(PathId around, OperationId operation) {
+    std::uint32_t& at = paths_of_.at(around, operation);
+    if (at != base::PairIndex::kNone) return at;
+    if (paths_.size() >= kMostPaths && around != kOutermost) {
+      const PathId outer = path(kOutermost, operation);
+      return paths_of_.at(around, operation) = outer;
+    }
+    at = static_cast<PathId>(paths_.size());
+    paths_.push_back({around, operation});
+    return at;
+  }
+
+  void add_call(PathId path, trace::NameId shape, std::int64_t ns, std::int64_t self_ns,
+                std::uint32_t step) {
+    std::uint32_t& at = sites_of_.at(path, shape);
+    if (at == base::PairIndex::kNone) {
+      at = static_cast<std::uint32_t>(sites_.size());
+      sites_.push_back({path, shape, {}});
+    }
+    CallSite& site = sites_[at].calls;
+    if (site.steps.empty() || site.steps.back().step != step) {
+      site.steps.push_back({step, static_cast<std::uint32_t>(site.ns.size())});
+    }
+    site.ns.push_back(ns);
+    site.total_ns += ns;
+    site.self_ns += self_ns;
+  }
+
+  // Gives each operation its sites.
+  void hand_out(const trace::Trace& trace, std::vector<SitesOfOperation>& operations) {
+    const std::vector<std::string> texts = path_texts(operations);
+    for (Site& site : sites_) {
+      site.calls.shape = trace.names.view(site.shape);
+      site.calls.path = texts[paths_[site.path].around];
+      operations[paths_[site.path].operation].sites.push_back(std::move(site.calls));
+    }
+  }
+
+  // The operation directly around most of the time of each operation's calls; empty where most are
+  // in none.
+  std::vector<std::string> callers(const std::vector<SitesOfOperation>& operations) const {
+    std::vector<std::unordered_map<PathId, std::int64_t>> times(operations.size());
+    for (const Site& site : sites_) {
+      const Path& path = paths_[site.path];
+      const OperationId caller = paths_[path.around].operation;
+      times[path.operation][path.around == kOutermost ? UINT32_MAX : caller] += site.calls.self_ns;
+    }
+    std::vector<std::string> names(operations.size());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      std::int64_t most = -1;
+      for (const auto& [caller, ns] : times[i]) {
+        const std::string name = caller == UINT32_MAX ? "" : operations[caller].name;
+        // Ties by name, so that the answer does not depend on the order of a hash table.
+        if (ns < most || (ns == most && name >= names[i])) continue;
+        most = ns;
+        names[i] = name;
+      }
+    }
+    return names;
+  }
+
+ private:
+  struct Path {
+    PathId around;
+    OperationId operation;
+  };
+  struct Site {
+    PathId path;
+    trace::NameId shape;
+    CallSite calls;
+  };
+
+  // By path, of those that something was called in.
+  std::vector<std::string> path_texts(const std::vector<SitesOfOperation>& operations) const {
+    std::vector<bool> has_calls(paths_.size());
+    for (const Path& path : paths_) has_calls[path.around] = true;
+    std::vector<std::string> texts(paths_.size());
+    for (PathId id = kOutermost + 1; id < paths_.size(); ++id) {  // outer ones come first
+      if (!has_calls[id]) continue;
+      const std::string& outer = texts[paths_[id].around];
+      texts[id] = outer.empty() ? outer : outer + " › ";
+      texts[id] += operations[paths_[id].operation].name;
+    }
+    return texts;
+  }
+
+  std::vector<Path> paths_;
+  std::vector<Site> sites_;
+  base::PairIndex paths_of_;  // around, operation → path
+  base::PairIndex sites_of_;  // path, shape → site
+};
+
+// Steps are all of a run, and what is outside of them is the same program's.
+bool is_on_path(SpanKind kind, const SitesOfOperation& operation) {
+  return kind == SpanKind::cpu_op || kind == SpanKind::scope ||
+         (kind == SpanKind::annotation && operation.name != kStepOperation);
+}
+
+}  // namespace
+
+std::string comparable_name(std::string_view name, SpanKind kind) {
+  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
+  if (name.starts_with(analyze::kStepName)) return std::string(kStepOperation);
+  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
+  if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
+    return "cuda" + std::string(name.substr(3));
+  }
+  return std::string(name);
+}
+
+std::vector<SitesOfOperation> call_sites(const trace::Trace& trace) {
+  const trace::Spans& spans = trace.spans;
+  // Finding the launches takes as long as all the rest.
+  std::future<analyze::GpuWork> work =
+      std::async(std::launch::async, [&] { return analyze::gpu_work(trace); });
+  const std::vector<std::int64_t> self = analyze::self_times(spans);
+  Operations operations(trace);
+  Steps steps(trace);
+  SiteTree tree;
+  std::vector<PathId> inside(spans.size(), kOutermost);  // where what a span calls is
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    const SpanKind kind = spans.kind[id];
+    const SpanId parent = spans.parent[id];
+    const PathId around = parent == trace::kNoSpan ? kOutermost : inside[parent];
+    inside[id] = around;
+    if (!takes_part(kind) || trace::is_gpu_work(kind)) continue;
+    const OperationId operation = operations.of(id);
+    const PathId path = tree.path(around, operation);
+    if (is_on_path(kind, operations.found[operation])) inside[id] = path;
+    tree.add_call(path, spans.shape[id], spans.duration_ns[id], self[id],
+                  steps.at(spans.start_ns[id]));
+  }
+  const analyze::GpuWork launched = work.get();
+  for (const analyze::WorkRow& row : launched.rows) {
+    const bool is_known = row.launch != trace::kNoSpan;
+    const PathId path =
+        tree.path(is_known ? inside[row.launch] : kOutermost, operations.of(row.span));
+    tree.add_call(path, spans.shape[row.span], row.duration_ns(), self[row.span],
+                  steps.at(is_known ? spans.start_ns[row.launch] : row.start_ns));
+  }
+  std::vector<std::string> callers = tree.callers(operations.found);
+  for (std::size_t i = 0; i < callers.size(); ++i) {
+    SitesOfOperation& operation = operations.found[i];
+    if (trace::is_gpu_work(operation.kind)) operation.launched_by = std::move(callers[i]);
+  }
+  tree.hand_out(trace, operations.found);
+  return std::move(operations.found);
+}
+
+}  // namespace fathom::compare

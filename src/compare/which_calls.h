@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace fathom::compare {
+
+// Which of the calls of a step: the second of four.
+struct PlaceInStep {
+  std::size_t place = 1;  // counted from 1
+  std::size_t count = 1;
+};
+
+// Which calls of an operation are compared; all of them, where nothing is said.
+struct WhichCalls {
+  std::string shape;  // what they worked on, where that is known and the same
+  std::string path;   // the operations around them, likewise
+  std::optional<PlaceInStep> place;
+  bool is_rest = false;  // those of an operation taken apart that belong to no part
+
+  // What tells them from the other calls of the operation, in words; empty where there are none.
+  std::string words;
+
+  // What the calls mostly worked on, where the sides have no shape in common.
+  std::string base_shape;
+  std::string current_shape;
+};
+
+// Gives each of the parts of one operation the words that tell it from the others, and no more.
+void tell_apart(std::span<WhichCalls* const> parts);
+
+}  // namespace fathom::compare
