@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 
@@ -35,7 +36,8 @@ ChildRun run_program(std::vector<std::string> words) {
   const auto begin = std::chrono::steady_clock::now();
   pid_t child = 0;
   if (posix_spawnp(&child, arguments[0], &quiet, nullptr, arguments.data(), environ) == 0) {
-    wait4(child, &status, 0, &used);
+    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
+    }
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   posix_spawn_file_actions_destroy(&quiet);

@@ -9,7 +9,7 @@ namespace fathom::bench {
 struct ChildRun {
   double seconds = 1e9;      // wall
   double cpu_seconds = 1e9;  // of it and of all it waited for
-  double rss_mb = 0;         // at most
+  double rss_mb = 0;         // at most; of one whose parent had more when it started it, that
 };
 
 // Ends the benchmark where the program fails.

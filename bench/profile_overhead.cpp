@@ -21,7 +21,7 @@ namespace {
 
 using Command = std::vector<std::string>;
 
-constexpr int kPairs = 15;
+constexpr int kPairs = 31;
 
 struct Program {
   const char* name;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -34,8 +36,7 @@ class Table {
       : base_runs_(base_runs), current_runs_(current_runs) {}
 
   Found& of(const std::string& name, SpanKind kind) {
-    const auto [at, is_new] =
-        index_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)), all.size());
+    const auto [at, is_new] = index_.try_emplace(operation_key(name, kind), all.size());
     if (is_new) {
       all.push_back({name, kind, false, {}, {}});
       all.back().base.resize(base_runs_);
@@ -61,61 +62,55 @@ void add_side(Table& table, std::span<const Run> runs, Side side) {
   }
 }
 
-// What only one side has, by what launched it.
-void add_by_launcher(const Found& lonely, Side side, Table& table) {
-  const auto& runs = lonely.*side;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const RunOperation* operation : runs[i]) {
-      Found& found = table.of(operation->launched_by, lonely.kind);
-      found.is_by_structure = true;
-      (found.*side)[i].push_back(operation);
-    }
-  }
+// The side that alone has it; none where both have.
+Side lonely_side(const Found& found) {
+  if (is_there(found.base) == is_there(found.current)) return nullptr;
+  return is_there(found.base) ? &Found::base : &Found::current;
 }
 
-bool has_launcher(const Found& found, Side side) {
+// What launched most of the time of GPU work that one side alone has; empty for all else.
+std::string launcher_of(const Found& found) {
+  const Side side = lonely_side(found);
+  if (side == nullptr || !trace::is_gpu_work(found.kind)) return {};
+  std::map<std::string_view, std::int64_t> times;
   for (const auto& run : found.*side) {
-    for (const RunOperation* operation : run) {
-      if (operation->launched_by.empty()) return false;
-    }
+    for (const RunOperation* operation : run) times[operation->launched_by] += operation->self_ns;
   }
-  return trace::is_gpu_work(found.kind);
+  const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return std::string(std::ranges::max_element(times, by_time)->first);
 }
 
 // Replaces GPU work that one side alone has by that of its launcher, where both sides have some.
 void match_by_structure(std::vector<Found>& all, std::size_t base_runs, std::size_t current_runs) {
   Table by_launcher(base_runs, current_runs);
-  const auto lonely_side = [](const Found& found) -> Side {
-    if (is_there(found.base) == is_there(found.current)) return nullptr;
-    return is_there(found.base) ? &Found::base : &Found::current;
-  };
-  for (const Found& found : all) {
-    const Side side = lonely_side(found);
-    if (side != nullptr && has_launcher(found, side)) add_by_launcher(found, side, by_launcher);
-  }
-  const auto is_matched = [&](const Found& found) {
-    const Side side = lonely_side(found);
-    if (side == nullptr || !has_launcher(found, side)) return false;
-    for (const auto& run : found.*side) {
-      for (const RunOperation* operation : run) {
-        const Found& both = by_launcher.of(operation->launched_by, found.kind);
-        if (!is_there(both.base) || !is_there(both.current)) return false;
-      }
+  for (const Found& lonely : all) {
+    const std::string launcher = launcher_of(lonely);
+    if (launcher.empty()) continue;
+    Found& found = by_launcher.of(launcher, lonely.kind);
+    found.is_by_structure = true;
+    const Side side = lonely_side(lonely);
+    for (std::size_t i = 0; i < (lonely.*side).size(); ++i) {
+      std::ranges::copy((lonely.*side)[i], std::back_inserter((found.*side)[i]));
     }
-    return true;
-  };
-  std::erase_if(all, is_matched);
+  }
+  std::erase_if(all, [&](const Found& lonely) {
+    const std::string launcher = launcher_of(lonely);
+    if (launcher.empty()) return false;
+    const Found& both = by_launcher.of(launcher, lonely.kind);
+    return is_there(both.base) && is_there(both.current);
+  });
   for (Found& found : by_launcher.all) {
     if (is_there(found.base) && is_there(found.current)) all.push_back(std::move(found));
   }
 }
 
+// Of all runs.
 double self_ns(const std::vector<std::vector<const RunOperation*>>& side) {
   double sum = 0;
   for (const auto& run : side) {
     for (const RunOperation* operation : run) sum += static_cast<double>(operation->self_ns);
   }
-  return side.empty() ? 0 : sum / static_cast<double>(side.size());
+  return sum;
 }
 
 std::optional<double> memory_mb(const std::vector<std::vector<const RunOperation*>>& side) {
@@ -144,10 +139,10 @@ SideCalls together(const std::vector<std::vector<const RunOperation*>>& side) {
   SideCalls all(side.size());
   for (std::size_t run = 0; run < side.size(); ++run) {
     for (const RunOperation* operation : side[run]) {
-      const std::vector<std::int64_t> ns = operation->ns();
-      all[run].ns.insert(all[run].ns.end(), ns.begin(), ns.end());
+      for (const CallSite& site : operation->sites) add_site(all[run], site);
+      if (!operation->figures) continue;
+      all[run].figures = operation->figures;
       all[run].self_ns += operation->self_ns;
-      if (operation->figures) all[run].figures = operation->figures;
     }
   }
   return all;
@@ -168,29 +163,38 @@ std::vector<Sample> samples(const SideCalls& side) {
     if (run.figures) {
       all.push_back(*run.figures);
     } else if (!run.ns.empty()) {
-      all.push_back(sample_of(run.ns));
+      all.push_back(sample_of(run.ns, run.sites));
     }
   }
   return all;
 }
 
-double self_ns(const SideCalls& side) {
-  double sum = 0;
-  for (const RunCalls& run : side) sum += static_cast<double>(run.self_ns);
-  return side.empty() ? 0 : sum / static_cast<double>(side.size());
+// As the sides write it, where they agree or there is only one; else as both would.
+std::string name_of(const Found& found) {
+  if (found.is_by_structure) return found.name;
+  std::set<std::string_view> written;
+  for (const auto* side : {&found.base, &found.current}) {
+    for (const auto& run : *side) {
+      for (const RunOperation* operation : run) written.insert(operation->written);
+    }
+  }
+  const bool is_known = written.size() == 1 && !written.begin()->empty();
+  return is_known && found.name != kStepOperation ? std::string(*written.begin()) : found.name;
 }
 
-AlignedOperation aligned(const Found& found, const OperationPart& part) {
+AlignedOperation aligned(const Found& found, const OperationPart& part, bool is_whole) {
   AlignedOperation operation;
-  operation.name = found.name;
+  operation.name = name_of(found);
   operation.kind = found.kind;
   operation.which = part.which;
   operation.is_by_structure = found.is_by_structure;
   operation.runs = {samples(part.base), samples(part.current)};
   operation.base_self_ns = self_ns(part.base);
   operation.current_self_ns = self_ns(part.current);
-  operation.base_memory_mb = memory_mb(found.base);
-  operation.current_memory_mb = memory_mb(found.current);
+  if (is_whole) {
+    operation.base_memory_mb = memory_mb(found.base);
+    operation.current_memory_mb = memory_mb(found.current);
+  }
   return operation;
 }
 
@@ -204,6 +208,8 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
 
   double base_whole = 0;
   double current_whole = 0;
+  double base_told = 0;  // in operations that tell programs apart
+  double current_told = 0;
   double base_matched = 0;
   double current_matched = 0;
   for (const Found& found : table.all) {
@@ -211,14 +217,18 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
     const double now = self_ns(found.current);
     base_whole += before;
     current_whole += now;
+    // Any two programs have steps.
+    if (found.name == kStepOperation) continue;
+    base_told += before;
+    current_told += now;
     if (!is_there(found.base) || !is_there(found.current)) continue;
     base_matched += before;
     current_matched += now;
   }
   Alignment alignment;
-  if (base_whole > 0 && current_whole > 0) {
+  if (base_told > 0 && current_told > 0) {
     alignment.matched_pct =
-        100 * std::min(base_matched / base_whole, current_matched / current_whole);
+        100 * std::min(base_matched / base_told, current_matched / current_told);
   }
   const auto is_small = [&](double before, double now) {
     return before < kLeastShare * base_whole && now < kLeastShare * current_whole;
@@ -233,8 +243,10 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
   }
   std::vector<std::vector<AlignedOperation>> all(judged.size());
   trace::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
-    for (const OperationPart& part : parts_of(*judged[i], base_whole, current_whole)) {
-      all[i].push_back(aligned(*judged[i], part));
+    const std::vector<OperationPart> parts = parts_of(*judged[i], base_whole, current_whole);
+    for (const OperationPart& part : parts) {
+      if (parts.size() > 1 && is_small(self_ns(part.base), self_ns(part.current))) continue;
+      all[i].push_back(aligned(*judged[i], part, parts.size() == 1));
     }
   });
   for (auto& parts : all) std::ranges::move(parts, std::back_inserter(alignment.operations));

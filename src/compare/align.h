@@ -22,7 +22,7 @@ struct AlignedOperation {
   // launched by the same host operation: `name` is that operation's.
   bool is_by_structure = false;
   OperationRuns runs;
-  double base_self_ns = 0;  // mean of the runs
+  double base_self_ns = 0;  // of all runs
   double current_self_ns = 0;
   std::optional<double> base_memory_mb;  // the largest of the runs
   std::optional<double> current_memory_mb;

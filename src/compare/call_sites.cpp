@@ -19,8 +19,10 @@ using OperationId = std::uint32_t;
 using PathId = std::uint32_t;
 
 constexpr PathId kOutermost = 0;
-constexpr std::size_t kMostPaths = 1U << 16;  // beyond that, new ones are taken for outermost
-constexpr std::string_view kStepOperation = "ProfilerStep";
+constexpr PathId kUnknownPath = 1;
+constexpr std::size_t kMostPaths = 1U << 16;
+constexpr std::uint32_t kDeepestPath = 32;  // the rest of a recursion tells nobody more
+constexpr OperationId kNoOperation = UINT32_MAX;
 
 // Functions of Python are many, and what they do shows in the operations they call.
 bool takes_part(SpanKind kind) {
@@ -33,31 +35,29 @@ bool takes_part(SpanKind kind) {
 class Operations {
  public:
   explicit Operations(const trace::Trace& trace)
-      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kUnknown) {}
+      : trace_(trace), by_id_(trace.names.size() * trace::kSpanKindNames.size(), kNoOperation) {}
 
   OperationId of(SpanId id) {
     const SpanKind kind = trace_.spans.kind[id];
     OperationId& at = by_id_[trace_.spans.name[id] * trace::kSpanKindNames.size() +
                              static_cast<std::size_t>(kind)];
-    if (at == kUnknown) at = find_or_add(comparable_name(trace_.name(id), kind), kind);
+    if (at == kNoOperation) at = find_or_add(trace_.name(id), kind);
     return at;
   }
 
   std::vector<SitesOfOperation> found;
 
  private:
-  static constexpr OperationId kUnknown = UINT32_MAX;
-
-  OperationId find_or_add(const std::string& name, SpanKind kind) {
+  OperationId find_or_add(std::string_view written, SpanKind kind) {
+    const std::string name = comparable_name(written, kind);
     const auto [at, is_new] =
-        by_name_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)),
-                             static_cast<OperationId>(found.size()));
-    if (is_new) found.push_back({name, kind, {}, {}});
+        by_name_.try_emplace(operation_key(name, kind), static_cast<OperationId>(found.size()));
+    if (is_new) found.push_back({name, std::string(written), kind, {}, {}});
     return at->second;
   }
 
   const trace::Trace& trace_;
-  std::vector<OperationId> by_id_;  // kUnknown until asked for
+  std::vector<OperationId> by_id_;  // kNoOperation until asked for
   std::unordered_map<std::string, OperationId> by_name_;
 };
 
@@ -95,18 +95,24 @@ class Steps {
 // Every chain of operations that calls were made in, as a tree, and the sites at its nodes.
 class SiteTree {
  public:
-  SiteTree() { paths_.push_back({kOutermost, 0}); }
+  SiteTree() { paths_ = {{kOutermost, kNoOperation, 0}, {kUnknownPath, kNoOperation, 0}}; }
 
   PathId path(PathId around, OperationId operation) {
     std::uint32_t& at = paths_of_.at(around, operation);
     if (at != base::PairIndex::kNone) return at;
-    if (paths_.size() >= kMostPaths && around != kOutermost) {
-      const PathId outer = path(kOutermost, operation);
-      return paths_of_.at(around, operation) = outer;
+    const bool is_root = around == kOutermost || around == kUnknownPath;
+    if (paths_.size() >= kMostPaths && !is_root) {
+      const PathId unknown = path(kUnknownPath, operation);
+      return paths_of_.at(around, operation) = unknown;
     }
     at = static_cast<PathId>(paths_.size());
-    paths_.push_back({around, operation});
+    paths_.push_back({around, operation, paths_[around].depth + 1});
     return at;
+  }
+
+  // Where what is called at a path is.
+  PathId inside(PathId path) const {
+    return paths_[path].depth > kDeepestPath ? paths_[path].around : path;
   }
 
   void add_call(PathId path, trace::NameId shape, std::int64_t ns, std::int64_t self_ns,
@@ -125,30 +131,19 @@ class SiteTree {
     site.self_ns += self_ns;
   }
 
-  // Gives each operation its sites.
-  void hand_out(const trace::Trace& trace, std::vector<SitesOfOperation>& operations) {
-    const std::vector<std::string> texts = path_texts(operations);
-    for (Site& site : sites_) {
-      site.calls.shape = trace.names.view(site.shape);
-      site.calls.path = texts[paths_[site.path].around];
-      operations[paths_[site.path].operation].sites.push_back(std::move(site.calls));
-    }
-  }
-
   // The operation directly around most of the time of each operation's calls; empty where most are
   // in none.
   std::vector<std::string> callers(const std::vector<SitesOfOperation>& operations) const {
-    std::vector<std::unordered_map<PathId, std::int64_t>> times(operations.size());
+    std::vector<std::unordered_map<OperationId, std::int64_t>> times(operations.size());
     for (const Site& site : sites_) {
       const Path& path = paths_[site.path];
-      const OperationId caller = paths_[path.around].operation;
-      times[path.operation][path.around == kOutermost ? UINT32_MAX : caller] += site.calls.self_ns;
+      times[path.operation][paths_[path.around].operation] += site.calls.self_ns;
     }
     std::vector<std::string> names(operations.size());
     for (std::size_t i = 0; i < times.size(); ++i) {
       std::int64_t most = -1;
       for (const auto& [caller, ns] : times[i]) {
-        const std::string name = caller == UINT32_MAX ? "" : operations[caller].name;
+        const std::string name = caller == kNoOperation ? "" : operations[caller].name;
         // Ties by name, so that the answer does not depend on the order of a hash table.
         if (ns < most || (ns == most && name >= names[i])) continue;
         most = ns;
@@ -158,10 +153,21 @@ class SiteTree {
     return names;
   }
 
+  // Gives each operation its sites.
+  void hand_out(const trace::Trace& trace, std::vector<SitesOfOperation>& operations) {
+    const std::vector<CallPath> texts = path_texts(operations);
+    for (Site& site : sites_) {
+      site.calls.shape = trace.names.view(site.shape);
+      site.calls.path = texts[paths_[site.path].around];
+      operations[paths_[site.path].operation].sites.push_back(std::move(site.calls));
+    }
+  }
+
  private:
   struct Path {
     PathId around;
     OperationId operation;
+    std::uint32_t depth;
   };
   struct Site {
     PathId path;
@@ -170,15 +176,18 @@ class SiteTree {
   };
 
   // By path, of those that something was called in.
-  std::vector<std::string> path_texts(const std::vector<SitesOfOperation>& operations) const {
-    std::vector<bool> has_calls(paths_.size());
-    for (const Path& path : paths_) has_calls[path.around] = true;
-    std::vector<std::string> texts(paths_.size());
-    for (PathId id = kOutermost + 1; id < paths_.size(); ++id) {  // outer ones come first
-      if (!has_calls[id]) continue;
-      const std::string& outer = texts[paths_[id].around];
-      texts[id] = outer.empty() ? outer : outer + " › ";
-      texts[id] += operations[paths_[id].operation].name;
+  std::vector<CallPath> path_texts(const std::vector<SitesOfOperation>& operations) const {
+    std::vector<bool> is_caller(paths_.size());
+    for (const Path& path : paths_) is_caller[path.around] = true;
+    std::vector<CallPath> texts(paths_.size());
+    texts[kOutermost] = std::make_shared<const std::string>();
+    for (PathId id = kUnknownPath + 1; id < paths_.size(); ++id) {  // outer ones come first
+      const CallPath& outer = texts[paths_[id].around];
+      if (!is_caller[id] || outer == nullptr) continue;
+      std::string text = *outer;
+      if (!text.empty()) text += kInside;
+      text += operations[paths_[id].operation].name;
+      texts[id] = std::make_shared<const std::string>(std::move(text));
     }
     return texts;
   }
@@ -207,6 +216,10 @@ std::string comparable_name(std::string_view name, SpanKind kind) {
   return std::string(name);
 }
 
+std::string operation_key(std::string_view name, SpanKind kind) {
+  return std::string(name) + static_cast<char>('a' + static_cast<int>(kind));
+}
+
 std::vector<SitesOfOperation> call_sites(const trace::Trace& trace) {
   const trace::Spans& spans = trace.spans;
   // Finding the launches takes as long as all the rest.
@@ -225,7 +238,7 @@ std::vector<SitesOfOperation> call_sites(const trace::Trace& trace) {
     if (!takes_part(kind) || trace::is_gpu_work(kind)) continue;
     const OperationId operation = operations.of(id);
     const PathId path = tree.path(around, operation);
-    if (is_on_path(kind, operations.found[operation])) inside[id] = path;
+    if (is_on_path(kind, operations.found[operation])) inside[id] = tree.inside(path);
     tree.add_call(path, spans.shape[id], spans.duration_ns[id], self[id],
                   steps.at(spans.start_ns[id]));
   }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace fathom::compare {
 namespace {
 
 constexpr double kComparablePct = 30;
+constexpr double kLeastDoubt = 0.005;  // of the self time: less is no reason to run again
 
 // What a side's figures are divided by, so that they are of one run or one step.
 double parts_of(std::span<const Run> runs, bool per_step) {
@@ -39,7 +41,7 @@ SideFigures figures_of(std::span<const Sample> samples, double parts) {
   }
   if (samples.empty()) return figures;
   const auto runs = static_cast<double>(samples.size());
-  figures.centre_ns = std::exp(centres / runs);
+  figures.centre_ns = figures.total_ns > 0 ? std::exp(centres / runs) : 0;
   figures.p95_ns = p95 / runs;
   if (all_jump) figures.slow_share = slow / runs;
   return figures;
@@ -71,32 +73,37 @@ OperationChange change_of(const AlignedOperation& operation, const Verdict& verd
   return change;
 }
 
-// The length of the run or of its steps, as an operation like the others.
+// What a run took, or a step of it on average.
+std::optional<std::int64_t> length_of(const Run& run, bool per_step) {
+  if (!per_step) return run.wall_ns;
+  for (const RunOperation& operation : run.operations) {
+    if (operation.name != kStepOperation || operation.kind != trace::SpanKind::annotation) continue;
+    const std::vector<std::int64_t> steps = operation.ns();
+    return std::accumulate(steps.begin(), steps.end(), std::int64_t{0}) /
+           static_cast<std::int64_t>(steps.size());
+  }
+  return std::nullopt;
+}
+
+// The length of the run or of its steps, as an operation that is called once.
 std::optional<OperationChange> whole_of(std::span<const Run> base, std::span<const Run> current,
                                         bool per_step, const Settings& settings) {
   OperationRuns runs;
   const auto add = [&](std::span<const Run> from, std::vector<Sample>& to) {
     for (const Run& run : from) {
-      if (!run.wall_ns) continue;
-      if (!per_step) {
-        to.push_back(sample_of(std::span(&*run.wall_ns, 1)));
-        continue;
-      }
-      for (const RunOperation& operation : run.operations) {
-        if (operation.name == "ProfilerStep" && operation.kind == trace::SpanKind::annotation) {
-          to.push_back(sample_of(operation.ns()));
-        }
-      }
+      const std::optional<std::int64_t> length = length_of(run, per_step);
+      if (length) to.push_back(sample_of(std::span(&*length, 1)));
     }
   };
   add(base, runs.base);
   add(current, runs.current);
   if (runs.base.empty() || runs.current.empty()) return std::nullopt;
   AlignedOperation whole;
-  whole.name = per_step ? "step" : "whole run";
+  whole.name = per_step ? "a step" : "the whole run";
   whole.runs = runs;
   const std::vector<Verdict> verdict = verdicts(std::span(&runs, 1), settings);
-  return change_of(whole, verdict.front(), parts_of(base, per_step), parts_of(current, per_step));
+  return change_of(whole, verdict.front(), static_cast<double>(runs.base.size()),
+                   static_cast<double>(runs.current.size()));
 }
 
 std::optional<std::int64_t> peak_of(std::span<const Run> runs) {
@@ -154,10 +161,14 @@ std::vector<const OperationChange*> Comparison::open_questions() const {
     return change.verdict.is_suspect || (change.verdict.type == ChangeType::inconclusive &&
                                          change.verdict.change_pct.value_or(0) >= threshold_pct);
   };
+  double all_ns = 0;
+  for (const OperationChange& change : operations) all_ns += change.base_self_ns;
   std::vector<const OperationChange*> found;
   if (whole && is_open(*whole)) found.push_back(&*whole);
   for (const OperationChange& change : operations) {
-    if (is_open(change)) found.push_back(&change);
+    if (is_open(change) && change.self_change_ns() >= kLeastDoubt * all_ns) {
+      found.push_back(&change);
+    }
   }
   return found;
 }
@@ -190,9 +201,8 @@ Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
   for (std::size_t i = 0; i < judged.size(); ++i) {
     const AlignedOperation& operation = alignment.operations[i];
     OperationChange change = change_of(operation, judged[i], base_parts, current_parts);
-    change.base_self_ns = operation.base_self_ns * static_cast<double>(base.size()) / base_parts;
-    change.current_self_ns =
-        operation.current_self_ns * static_cast<double>(current.size()) / current_parts;
+    change.base_self_ns = operation.base_self_ns / base_parts;
+    change.current_self_ns = operation.current_self_ns / current_parts;
     comparison.operations.push_back(std::move(change));
   }
   std::ranges::stable_sort(

@@ -37,8 +37,7 @@ double weight_of(const OperationHistory& operation) {
 }  // namespace
 
 HistoryBuilder::Series& HistoryBuilder::series_of(const std::string& name, trace::SpanKind kind) {
-  const auto [at, is_new] =
-      index_.try_emplace(name + static_cast<char>('a' + static_cast<int>(kind)), series_.size());
+  const auto [at, is_new] = index_.try_emplace(operation_key(name, kind), series_.size());
   if (is_new) {
     Series& added = series_.emplace_back();
     added.operation.name = name;

@@ -4,15 +4,14 @@
 #include <cmath>
 #include <vector>
 
-#include "compare/parts.h"
-
 namespace fathom::compare {
 namespace {
 
 constexpr std::size_t kMostCalls = 32;
 constexpr double kExplained = 0.8;  // of the variance, by the order of calls
 
-// How often a site is called in every step; absent where steps differ, or some calls are in none.
+// How often a site is called in each step that calls it; absent where these differ, or some calls
+// are in none.
 std::optional<std::size_t> calls_a_step(const CallSite& site) {
   if (site.steps.size() < 2) return std::nullopt;
   const std::size_t count = site.steps[1].first;
@@ -25,26 +24,36 @@ std::optional<std::size_t> calls_a_step(const CallSite& site) {
   return count;
 }
 
-bool is_ordered(const CallSite& site, std::size_t count) {
-  const auto log_of = [&](std::size_t i) {
-    return std::log(static_cast<double>(std::max<std::int64_t>(site.ns[i], 1)));
-  };
+double log_of(std::int64_t ns) {
+  return std::log(static_cast<double>(std::max<std::int64_t>(ns, 1)));
+}
+
+// Each run counts from its own mean, so that runs may differ as a whole.
+bool is_ordered(std::span<const CallSite* const> sites, std::size_t count) {
   std::vector<double> levels(count);
-  for (std::size_t i = 0; i < site.ns.size(); ++i) levels[i % count] += log_of(i);
-  double mean = 0;
-  for (double& level : levels) {
-    level /= static_cast<double>(site.ns.size() / count);
-    mean += level / static_cast<double>(count);
+  std::vector<double> means;
+  double steps = 0;
+  for (const CallSite* site : sites) {
+    double& mean = means.emplace_back(0);
+    for (const std::int64_t ns : site->ns) mean += log_of(ns);
+    mean /= static_cast<double>(site->ns.size());
+    for (std::size_t i = 0; i < site->ns.size(); ++i) {
+      levels[i % count] += log_of(site->ns[i]) - mean;
+    }
+    steps += static_cast<double>(site->ns.size() / count);
   }
+  for (double& level : levels) level /= steps;
   double all = 0;
-  double within = 0;
-  for (std::size_t i = 0; i < site.ns.size(); ++i) {
-    const double value = log_of(i);
-    all += (value - mean) * (value - mean);
-    within += (value - levels[i % count]) * (value - levels[i % count]);
+  double unexplained = 0;
+  for (std::size_t run = 0; run < sites.size(); ++run) {
+    for (std::size_t i = 0; i < sites[run]->ns.size(); ++i) {
+      const double value = log_of(sites[run]->ns[i]) - means[run];
+      all += value * value;
+      unexplained += (value - levels[i % count]) * (value - levels[i % count]);
+    }
   }
   const auto [lowest, highest] = std::ranges::minmax(levels);
-  return highest - lowest > kOtherLevel && within <= (1 - kExplained) * all;
+  return highest - lowest > kOtherLevel && unexplained <= (1 - kExplained) * all;
 }
 
 }  // namespace
@@ -54,9 +63,9 @@ std::optional<std::size_t> ordered_calls(std::span<const CallSite* const> sites)
   for (const CallSite* site : sites) {
     const std::optional<std::size_t> here = calls_a_step(*site);
     if (!here || *here < 2 || *here > kMostCalls || (count && *count != *here)) return {};
-    if (!is_ordered(*site, *here)) return {};
     count = here;
   }
+  if (!count || !is_ordered(sites, *count)) return {};
   return count;
 }
 

@@ -1,9 +1,10 @@
 #include "compare/parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
-#include <span>
+#include <ranges>
 
 #include "compare/order_in_step.h"
 
@@ -58,41 +59,63 @@ void add_times(Times& to, const Group& group) {
 
 // What is large enough to be looked at by itself, all runs of a side together.
 struct Least {
-  double base_least_ns;
-  double current_least_ns;
+  double base_ns;
+  double current_ns;
 
-  bool is_large(const Times& times) const {
-    return times.base_self_ns >= base_least_ns || times.current_self_ns >= current_least_ns;
+  bool is_reached(double base_self_ns, double current_self_ns) const {
+    return base_self_ns >= base_ns || current_self_ns >= current_ns;
   }
 };
 
-// Whether parts differ in what a call takes. Few calls of little time make no difference.
-bool have_levels(std::span<const Times> parts) {
+// Whether parts differ in what a call takes: the quickest and the slowest, but for the few calls of
+// little time at either end.
+bool have_levels(std::vector<Times> parts) {
   constexpr double kFew = 0.05;
-  Times all;
+  std::erase_if(parts, [](const Times& part) { return part.total_ns <= 0; });
+  const auto call_ns = [](const Times& part) { return part.total_ns / part.calls; };
+  std::ranges::sort(parts, {}, call_ns);
+  double calls = 0;
+  double total_ns = 0;
   for (const Times& part : parts) {
-    all.calls += part.calls;
-    all.total_ns += part.total_ns;
+    calls += part.calls;
+    total_ns += part.total_ns;
   }
-  double lowest = INFINITY;
-  double highest = -INFINITY;
-  for (const Times& part : parts) {
-    const bool are_few = part.calls < kFew * all.calls && part.total_ns < kFew * all.total_ns;
-    if (part.total_ns <= 0 || are_few) continue;
-    lowest = std::min(lowest, std::log(part.total_ns / part.calls));
-    highest = std::max(highest, std::log(part.total_ns / part.calls));
-  }
-  return highest - lowest > kOtherLevel;
+  const auto first_that_counts = [&](auto range) {
+    double passed_calls = 0;
+    double passed_ns = 0;
+    for (const Times& part : range) {
+      passed_calls += part.calls;
+      passed_ns += part.total_ns;
+      if (passed_calls >= kFew * calls || passed_ns >= kFew * total_ns) return call_ns(part);
+    }
+    return 0.0;
+  };
+  if (parts.size() < 2) return false;
+  const double lowest = first_that_counts(std::views::all(parts));
+  const double highest = first_that_counts(std::views::reverse(parts));
+  return std::log(highest / lowest) > kOtherLevel;
 }
 
-// The sites of a group by one of their texts: shape or path.
-std::map<std::string_view, Group> groups_by(std::string CallSite::*text, const Group& group) {
-  std::map<std::string_view, Group> groups;
+// By what a group is taken apart.
+struct Level {
+  std::optional<std::string_view> (*text)(const CallSite&);  // absent where unknown
+  std::string WhichCalls::*said;
+  WhichCalls::Rest rest;
+};
+using Text = std::optional<std::string_view>;
+constexpr Level kByShape = {[](const CallSite& site) { return Text(site.shape); },
+                            &WhichCalls::shape, WhichCalls::Rest::of_shapes};
+constexpr Level kByPath = {
+    [](const CallSite& site) { return site.path == nullptr ? Text() : Text(*site.path); },
+    &WhichCalls::path, WhichCalls::Rest::of_paths};
+
+std::map<Text, Group> groups_by(const Level& level, const Group& group) {
+  std::map<Text, Group> groups;
   const auto add = [&](Sites Group::*side) {
     const Sites& runs = group.*side;
     for (std::size_t run = 0; run < runs.size(); ++run) {
       for (const CallSite* site : runs[run]) {
-        Group& to = groups[site->*text];
+        Group& to = groups[level.text(*site)];
         to.base.resize(group.base.size());
         to.current.resize(group.current.size());
         (to.*side)[run].push_back(site);
@@ -101,6 +124,10 @@ std::map<std::string_view, Group> groups_by(std::string CallSite::*text, const G
   };
   add(&Group::base);
   add(&Group::current);
+  for (auto& [text, part] : groups) {
+    part.which = group.which;
+    part.which.*level.said = text.value_or("");
+  }
   return groups;
 }
 
@@ -123,14 +150,15 @@ struct Choice {
   std::vector<Group> rest;
 };
 
-Choice choose(const Least& least, std::map<std::string_view, Group>& groups) {
+Choice choose(const Least& least, std::map<Text, Group>& groups) {
   Choice choice;
   std::vector<Group> gone;
   std::vector<Group> added;
   for (auto& [text, group] : groups) {
     Times times;
     add_times(times, group);
-    std::vector<Group>& to = !least.is_large(times)      ? choice.rest
+    const bool is_large = text && least.is_reached(times.base_self_ns, times.current_self_ns);
+    std::vector<Group>& to = !is_large                   ? choice.rest
                              : is_everywhere(group)      ? choice.parts
                              : is_in_none(group.current) ? gone
                              : is_in_none(group.base)    ? added
@@ -143,29 +171,22 @@ Choice choose(const Least& least, std::map<std::string_view, Group>& groups) {
   return choice;
 }
 
-// The group in parts by shape or path; alone, where that does not explain different times.
-std::vector<Group> divide(const Least& least, Group group, std::string CallSite::*text,
-                          std::string WhichCalls::*said) {
-  std::map<std::string_view, Group> groups = groups_by(text, group);
-  for (auto& [value, part] : groups) {
-    part.which = group.which;
-    part.which.*said = value;
-  }
+// The group in parts; alone, where that does not explain different times.
+std::vector<Group> divide(const Least& least, Group group, const Level& level) {
+  std::map<Text, Group> groups = groups_by(level, group);
   if (groups.size() == 1) return {std::move(groups.begin()->second)};
   Choice choice = choose(least, groups);
   std::vector<Times> times(choice.parts.size() + 1);
   for (std::size_t i = 0; i < choice.parts.size(); ++i) add_times(times[i], choice.parts[i]);
   for (const Group& one : choice.rest) add_times(times.back(), one);
-  if (choice.parts.empty() || !have_levels(times)) return {std::move(group)};
+  if (choice.parts.empty() || !have_levels(std::move(times))) return {std::move(group)};
 
   std::vector<Group> parts = std::move(choice.parts);
-  if (choice.rest.size() == 1) parts.push_back(std::move(choice.rest.front()));
-  if (choice.rest.size() > 1) {
-    Group& rest = parts.emplace_back();
-    rest.which = group.which;
-    rest.which.is_rest = true;
-    for (const Group& one : choice.rest) add_group(rest, one);
-  }
+  if (choice.rest.empty()) return parts;
+  Group& rest = parts.emplace_back();
+  rest.which = group.which;
+  rest.which.rest = level.rest;
+  for (const Group& one : choice.rest) add_group(rest, one);
   return parts;
 }
 
@@ -175,10 +196,7 @@ OperationPart part_of(const Group& group) {
   const auto add = [](SideCalls& to, const Sites& sites) {
     to.resize(sites.size());
     for (std::size_t run = 0; run < sites.size(); ++run) {
-      for (const CallSite* site : sites[run]) {
-        to[run].ns.insert(to[run].ns.end(), site->ns.begin(), site->ns.end());
-        to[run].self_ns += site->self_ns;
-      }
+      for (const CallSite* site : sites[run]) add_site(to[run], *site);
     }
   };
   add(part.base, group.base);
@@ -210,18 +228,12 @@ void add_place(SideCalls& to, const Sites& sites, std::size_t place, std::size_t
   }
 }
 
-double self_of(const SideCalls& side) {
-  double sum = 0;
-  for (const RunCalls& run : side) sum += static_cast<double>(run.self_ns);
-  return sum;
-}
-
 // One part for each of the calls of a step that is large, and one for the rest.
 std::vector<OperationPart> by_place(const Least& least, const Group& group, std::size_t count) {
   std::vector<OperationPart> parts;
   OperationPart rest;
   rest.which = group.which;
-  rest.which.is_rest = true;
+  rest.which.rest = WhichCalls::Rest::of_places;
   for (std::size_t place = 0; place < count; ++place) {
     const auto add_to = [&](OperationPart& part) {
       add_place(part.base, group.base, place, count);
@@ -231,7 +243,7 @@ std::vector<OperationPart> by_place(const Least& least, const Group& group, std:
     part.which = group.which;
     part.which.place = PlaceInStep{place + 1, count};
     add_to(part);
-    if (least.is_large({self_of(part.base), self_of(part.current), 0, 0})) {
+    if (least.is_reached(self_ns(part.base), self_ns(part.current))) {
       parts.push_back(std::move(part));
     } else {
       add_to(rest);
@@ -284,29 +296,38 @@ Group all_sites(const SideOperations& base, const SideOperations& current) {
 
 }  // namespace
 
+void add_site(RunCalls& to, const CallSite& site) {
+  to.sites.push_back(to.ns.size());
+  to.ns.insert(to.ns.end(), site.ns.begin(), site.ns.end());
+  to.self_ns += site.self_ns;
+}
+
+double self_ns(const SideCalls& side) {
+  double sum = 0;
+  for (const RunCalls& run : side) sum += static_cast<double>(run.self_ns);
+  return sum;
+}
+
 std::vector<OperationPart> take_apart(const SideOperations& base, const SideOperations& current,
                                       double base_whole_ns, double current_whole_ns) {
-  const Least least{base_whole_ns * static_cast<double>(base.size()) * kLeastPartShare,
-                    current_whole_ns * static_cast<double>(current.size()) * kLeastPartShare};
+  const Least least{base_whole_ns * kLeastPartShare, current_whole_ns * kLeastPartShare};
   std::vector<OperationPart> parts;
-  const auto add = [&](const Group& group) {
-    const auto count = group.which.is_rest ? std::nullopt : ordered_calls(site_in_each_run(group));
+  const auto add = [&](Group& group) {
+    tell_other_shapes(group);
+    const bool is_rest = group.which.rest != WhichCalls::Rest::none;
+    const auto count = is_rest ? std::nullopt : ordered_calls(site_in_each_run(group));
     if (count) {
       std::ranges::move(by_place(least, group, *count), std::back_inserter(parts));
     } else {
       parts.push_back(part_of(group));
     }
   };
-  for (Group& shape :
-       divide(least, all_sites(base, current), &CallSite::shape, &WhichCalls::shape)) {
-    tell_other_shapes(shape);
-    if (shape.which.is_rest) {
+  for (Group& shape : divide(least, all_sites(base, current), kByShape)) {
+    if (shape.which.rest != WhichCalls::Rest::none) {
       add(shape);
       continue;
     }
-    for (const Group& path : divide(least, std::move(shape), &CallSite::path, &WhichCalls::path)) {
-      add(path);
-    }
+    for (Group& path : divide(least, std::move(shape), kByPath)) add(path);
   }
   std::vector<WhichCalls*> which;
   for (OperationPart& part : parts) which.push_back(&part.which);

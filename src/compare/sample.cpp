@@ -48,21 +48,29 @@ std::vector<double> sorted_logs(std::span<const std::int64_t> ns) {
 
 // How much wider the mean of dependent values spreads than that of independent ones, from the
 // correlation of neighbours; the first few thousand tell it. Values that are clipped first cannot
-// let one spike hide it.
-double dependence(std::span<const std::int64_t> ns, double low, double high) {
-  std::vector<double> in_order(std::min(ns.size(), kTellDependence));
-  for (std::size_t i = 0; i < in_order.size(); ++i) {
-    in_order[i] = std::clamp(log_of(ns[i]), low, high);
-  }
-  double sum = 0;
-  for (std::size_t i = 0; i < in_order.size(); ++i) sum += in_order[i];
-  const double centre = sum / static_cast<double>(in_order.size());
+// let one spike hide it. Each site counts from its own mean.
+double dependence(std::span<const std::int64_t> ns, std::span<const std::size_t> sites, double low,
+                  double high) {
   double together = 0;
   double alone = 0;
-  for (std::size_t i = 0; i < in_order.size(); ++i) {
-    const double here = in_order[i] - centre;
-    alone += here * here;
-    if (i > 0) together += here * (in_order[i - 1] - centre);
+  const std::size_t told = std::min(ns.size(), kTellDependence);
+  std::vector<double> values;
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    values.clear();
+    for (std::size_t i = begin; i < end; ++i)
+      values.push_back(std::clamp(log_of(ns[i]), low, high));
+    if (values.empty()) return;
+    const double centre = mean(values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double here = values[i] - centre;
+      alone += here * here;
+      if (i > 0) together += here * (values[i - 1] - centre);
+    }
+  };
+  if (sites.empty()) add(0, told);
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const std::size_t end = i + 1 < sites.size() ? sites[i + 1] : ns.size();
+    add(std::min(sites[i], told), std::min(end, told));
   }
   if (alone <= 0) return 1;
   const double correlation = std::clamp(together / alone, 0.0, 0.95);
@@ -145,7 +153,7 @@ std::vector<float> quantiles_of(std::span<const double> sorted) {
 
 }  // namespace
 
-Sample sample_of(std::span<const std::int64_t> ns) {
+Sample sample_of(std::span<const std::int64_t> ns, std::span<const std::size_t> sites) {
   assert(!ns.empty());
   const std::vector<double> sorted = sorted_logs(ns);
 
@@ -160,7 +168,7 @@ Sample sample_of(std::span<const std::int64_t> ns) {
     // median less 5th percentile is 1.645 σ, and the centre's own error is about 1.1 σ/√n.
     const double median = level[level.size() / 2];
     const double sd = (median - level[level.size() / 20]) / 1.645;
-    const double widened = dependence(ns, median - 3 * sd, median + 3 * sd);
+    const double widened = dependence(ns, sites, median - 3 * sd, median + 3 * sd);
     sample.log_centre_sd = 1.1 * sd * std::sqrt(widened / static_cast<double>(level.size()));
   }
   if (ns.size() > 1 && ns.size() < kLeastForSpread) {

@@ -41,7 +41,8 @@ struct Sample {
   std::optional<Modes> modes;
 };
 
-// `ns` in the order of the calls; at least one.
-Sample sample_of(std::span<const std::int64_t> ns);
+// At least one call, in order. Where calls of several places were put one behind the other, `sites`
+// says where each begins: only within one does a call follow another.
+Sample sample_of(std::span<const std::int64_t> ns, std::span<const std::size_t> sites = {});
 
 }  // namespace fathom::compare

@@ -6,30 +6,35 @@
 #include <set>
 #include <string_view>
 
+#include "compare/call_sites.h"
+
 namespace fathom::compare {
 namespace {
 
-constexpr std::string_view kInside = " › ";
+using Rest = WhichCalls::Rest;
 
 std::string_view innermost(std::string_view path) {
   const std::size_t at = path.rfind(kInside);
   return at == std::string_view::npos ? path : path.substr(at + kInside.size());
 }
 
-// The paths of the parts of one shape: as short as tells them apart.
-struct Paths {
-  std::set<std::string_view> whole;
-  std::set<std::string_view> inner;
+// What parts there are at one level; the rest of the level is one more.
+struct Values {
+  std::set<std::string_view> all;
+  bool has_rest = false;
 
-  std::string words(std::string_view path) const {
-    if (whole.size() < 2) return {};
-    if (path.empty()) return "in no other operation";
-    return fmt::format("in {}", inner.size() == whole.size() ? innermost(path) : path);
-  }
+  bool must_be_told() const { return all.size() + (has_rest ? 1 : 0) > 1; }
 };
 
+std::string path_words(const Values& paths, const WhichCalls& part) {
+  if (part.rest == Rest::of_paths) return "in other operations";
+  if (part.path.empty()) return "in no operation";
+  std::set<std::string_view> inner;
+  for (const std::string_view path : paths.all) inner.insert(innermost(path));
+  return fmt::format("in {}", inner.size() == paths.all.size() ? innermost(part.path) : part.path);
+}
+
 void add_words(std::string& to, std::string_view words) {
-  if (words.empty()) return;
   if (!to.empty()) to += " · ";
   to += words;
 }
@@ -37,24 +42,35 @@ void add_words(std::string& to, std::string_view words) {
 }  // namespace
 
 void tell_apart(std::span<WhichCalls* const> parts) {
-  if (parts.size() < 2) return;
-  std::map<std::string_view, Paths> by_shape;
+  Values shapes;
+  std::map<std::string_view, Values> paths;  // of each shape
   for (const WhichCalls* part : parts) {
-    if (part->is_rest && !part->place && part->shape.empty() && part->path.empty()) continue;
-    by_shape[part->shape].whole.insert(part->path);
-    by_shape[part->shape].inner.insert(innermost(part->path));
+    if (part->rest == Rest::of_shapes) {
+      shapes.has_rest = true;
+      continue;
+    }
+    shapes.all.insert(part->shape);
+    if (part->rest == Rest::of_paths) {
+      paths[part->shape].has_rest = true;
+    } else {
+      paths[part->shape].all.insert(part->path);
+    }
   }
   for (WhichCalls* part : parts) {
-    if (by_shape.size() > 1 && !part->shape.empty()) add_words(part->words, part->shape);
-    const auto paths = by_shape.find(part->shape);
-    if (paths != by_shape.end() && !(part->is_rest && part->path.empty())) {
-      add_words(part->words, paths->second.words(part->path));
+    if (part->rest == Rest::of_shapes) {
+      add_words(part->words, "other shapes");
+      continue;
     }
+    if (shapes.must_be_told()) {
+      add_words(part->words, part->shape.empty() ? "of unknown shape" : part->shape);
+    }
+    const Values& of_shape = paths[part->shape];
+    if (of_shape.must_be_told()) add_words(part->words, path_words(of_shape, *part));
+    if (part->rest == Rest::of_places) add_words(part->words, "other calls of a step");
     if (part->place) {
       add_words(part->words,
                 fmt::format("call {} of {} in a step", part->place->place, part->place->count));
     }
-    if (part->is_rest) add_words(part->words, "other calls");
   }
 }
 

@@ -15,10 +15,13 @@ struct PlaceInStep {
 
 // Which calls of an operation are compared; all of them, where nothing is said.
 struct WhichCalls {
-  std::string shape;  // what they worked on, where that is known and the same
-  std::string path;   // the operations around them, likewise
+  std::string shape;  // what they worked on; empty where unknown or not the same
+  std::string path;   // the operations around them; empty where there are none or not the same
   std::optional<PlaceInStep> place;
-  bool is_rest = false;  // those of an operation taken apart that belong to no part
+
+  // What is left of an operation that was taken apart by this.
+  enum class Rest : std::uint8_t { none, of_shapes, of_paths, of_places };
+  Rest rest = Rest::none;
 
   // What tells them from the other calls of the operation, in words; empty where there are none.
   std::string words;

@@ -30,8 +30,10 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.key("label").value(change.label());
   json.key("shape").value(known(which.shape));
   json.key("call_path").value(known(which.path));
+  json.key("baseline_shape").value(known(which.base_shape));
+  json.key("current_shape").value(known(which.current_shape));
   json.key("place_in_step").value(which.place ? std::optional(which.place->place) : std::nullopt);
-  json.key("is_rest").value(which.is_rest);
+  json.key("is_rest").value(which.rest != compare::WhichCalls::Rest::none);
   json.key("matched_by").value(change.is_by_structure ? "launcher" : "name");
   json.key("change_type").value(compare::name_of(verdict.type));
   json.key("is_significant").value(verdict.is_significant);

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "report/comparison_report.h"
 #include "report/comparison_words.h"
+#include "report/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -47,7 +48,7 @@ std::string call_counts(const Comparison& comparison) {
 
 // What a table of centres does not say: some calls got slower, or calls went to another level, or
 // they need more memory. The largest few.
-std::string also_changed(const Comparison& comparison) {
+std::string also_changed(const Comparison& comparison, std::size_t width) {
   constexpr std::size_t kMost = 5;
   std::string text;
   std::size_t more = 0;
@@ -58,7 +59,8 @@ std::string also_changed(const Comparison& comparison) {
     if (++shown > kMost) {
       ++more;
     } else {
-      text += fmt::format("    {}: {}\n", base::fit_qualified(change.label(), 48), words);
+      const std::string name = base::fit_qualified(change.label(), 48);
+      text += wrapped(name + ": " + words, "    ", width);
     }
   }
   if (text.empty()) return {};
@@ -78,8 +80,8 @@ std::string memory_line(const Comparison& comparison) {
 }
 
 // A paragraph of its own; nothing where there are no words.
-std::string paragraph(const std::string& words) {
-  return words.empty() ? words : "\n  " + words + "\n";
+std::string paragraph(const std::string& words, std::size_t width) {
+  return words.empty() ? words : "\n" + wrapped(words, "  ", width);
 }
 
 }  // namespace
@@ -111,9 +113,9 @@ std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t
   std::string text =
       fmt::format("\n  {} → {} · {} · {:.0f} % of the time in both\n\n", side_label(report.base),
                   side_label(report.current), runs, comparison.matched_pct);
-  return text + "  " + story(comparison) + "\n" + operation_table(comparison, top, width) +
-         paragraph(counts(comparison)) + call_counts(comparison) + memory_line(comparison) +
-         also_changed(comparison) + paragraph(advice(comparison)) + "\n";
+  return text + wrapped(story(comparison), "  ", width) + operation_table(comparison, top, width) +
+         paragraph(counts(comparison), width) + call_counts(comparison) + memory_line(comparison) +
+         also_changed(comparison, width) + paragraph(advice(comparison), width) + "\n";
 }
 
 }  // namespace fathom::report

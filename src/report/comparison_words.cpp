@@ -46,7 +46,7 @@ std::string meaning_of(const OperationChange& change) {
 // A step is what its operations are: it explains nothing.
 const OperationChange* largest_part(const Comparison& comparison) {
   for (const OperationChange& change : comparison.operations) {
-    if (change.name != "ProfilerStep") return &change;
+    if (change.name != compare::kStepOperation) return &change;
   }
   return nullptr;
 }
@@ -55,11 +55,35 @@ std::string largest_text(const Comparison& comparison) {
   const OperationChange* largest = largest_part(comparison);
   if (largest == nullptr) return {};
   if (largest->self_change_ns() == 0) return "No operation's time differs.";
-  return fmt::format("The largest difference is {}{}{}: {} of {}.",
-                     largest->is_by_structure ? "the GPU work of " : "",
-                     base::fit_qualified(largest->label(), 60), meaning_of(*largest),
-                     duration_text(largest->self_change_ns()),
-                     comparison.is_per_step ? "each step" : "the run");
+  const bool is_noise = largest->verdict.type == ChangeType::inconclusive &&
+                        !largest->verdict.is_suspect && largest->verdict.change_pct;
+  return fmt::format(
+      "The largest difference is {}{}{}: {} of {}{}.",
+      largest->is_by_structure ? "the GPU work of " : "", base::fit_qualified(largest->label(), 60),
+      meaning_of(*largest), duration_text(largest->self_change_ns()),
+      comparison.is_per_step ? "each step" : "the run", is_noise ? ", which may be chance" : "");
+}
+
+// A run that was cut off at a time, and not at an amount of work, hides a slowdown: it took as long
+// and did less.
+std::string work_text(const Comparison& comparison) {
+  constexpr double kNearlyAll = 0.8;
+  std::vector<std::pair<double, double>> ratios;  // of calls, and the time in it
+  double all = 0;
+  for (const OperationChange& change : comparison.operations) {
+    if (change.base_calls < 10 || change.current_calls < 10) continue;  // one call more is much
+    ratios.emplace_back(change.current_calls / change.base_calls, change.base_self_ns);
+    all += change.base_self_ns;
+  }
+  if (ratios.size() < 5) return {};
+  std::ranges::sort(ratios);
+  const double middle = ratios[ratios.size() / 2].first;
+  double near = 0;
+  for (const auto& [ratio, ns] : ratios) near += std::abs(ratio - middle) < 0.03 ? ns : 0;
+  const double pct = (middle - 1) * 100;
+  if (std::abs(pct) < comparison.threshold_pct || near < kNearlyAll * all) return {};
+  return fmt::format(" Nearly every operation is called {:.0f} % {} often: {} work was done.",
+                     std::abs(pct), pct > 0 ? "more" : "less", pct > 0 ? "more" : "less");
 }
 
 // Where what was told is a gain, or common to all, what got slower must be said too.
@@ -180,7 +204,7 @@ std::string story(const Comparison& comparison) {
       comparison.common_shift_pct
           ? common_text(*comparison.common_shift_pct) + slower_text(comparison, nullptr)
           : largest_text(comparison) + slower_text(comparison, largest_part(comparison));
-  return whole + (whole.empty() || part.empty() ? "" : " ") + part;
+  return whole + (whole.empty() || part.empty() ? "" : " ") + part + work_text(comparison);
 }
 
 std::string counts(const Comparison& comparison) {
@@ -211,7 +235,8 @@ std::string advice(const Comparison& comparison) {
   if (comparison.outcome == compare::Outcome::inconclusive) {
     const OperationChange& first = *comparison.open_questions().front();
     text = fmt::format("Whether {} got slower ({}) cannot be told from these runs. ",
-                       base::fit(first.name, 60), percent_text(*first.verdict.change_pct));
+                       base::fit_qualified(first.label(), 60),
+                       percent_text(*first.verdict.change_pct));
   }
   std::uint32_t needed = 0;
   for (const OperationChange& change : comparison.operations) {

@@ -49,7 +49,8 @@ void write_runs(JsonWriter& json, const std::vector<Sample>& runs) {
 void write_operation(JsonWriter& json, const OperationChange& change, double threshold_pct,
                      bool with_runs) {
   const compare::Verdict& verdict = change.verdict;
-  json.begin_object().key("name").value(change.label());
+  json.begin_object().key("name").value(change.name);
+  json.key("words").value(change.which.words);
   json.key("kind").value(trace::name_of(change.kind));
   json.key("part").value(part_of(change.kind, change.name));
   json.key("by_launcher").value(change.is_by_structure);

@@ -108,11 +108,14 @@ TEST(CompareCorpus, DifferencesOfNsysExportsAreThoseOfTheirDatabases) {
   }
   EXPECT_GT(our_base.size(), 10U);
   std::map<std::string, double> ours;
+  double all_ms = 0;
+  for (const auto& [name, figures] : base) all_ms += figures.ms;
+  const double left_out_ms = 1e-3 * all_ms;  // parts of next to no time
   for (const auto& [name, figures] : our_base) {
-    EXPECT_NEAR(figures.ms, base[name].ms, 1e-6) << name;
-    EXPECT_NEAR(our_current[name].ms, current[name].ms, 1e-6) << name;
-    EXPECT_EQ(figures.calls, base[name].calls) << name;
-    EXPECT_EQ(our_current[name].calls, current[name].calls) << name;
+    EXPECT_NEAR(figures.ms, base[name].ms, left_out_ms) << name;
+    EXPECT_NEAR(our_current[name].ms, current[name].ms, left_out_ms) << name;
+    EXPECT_LE(figures.calls, base[name].calls) << name;
+    EXPECT_LE(our_current[name].calls, current[name].calls) << name;
     ours[name] = our_current[name].ms - figures.ms;
   }
   EXPECT_EQ(top_differences(ours), top_differences(expected));

@@ -28,10 +28,10 @@ TEST(CallSites, GpuWorkHasThePathOfItsLaunch) {
   const std::vector<SitesOfOperation> all = call_sites(maker.make());
   const SitesOfOperation& gemm = operation(all, "gemm");
   ASSERT_EQ(gemm.sites.size(), 3U);
-  EXPECT_EQ(gemm.sites[0].path, "forward › aten::mm");
+  EXPECT_EQ(*gemm.sites[0].path, "forward › aten::mm");
   EXPECT_THAT(gemm.sites[0].ns, ElementsAre(40));
-  EXPECT_EQ(gemm.sites[1].path, "forward › aten::add");
-  EXPECT_EQ(gemm.sites[2].path, "");  // whose launch is unknown
+  EXPECT_EQ(*gemm.sites[1].path, "forward › aten::add");
+  EXPECT_EQ(*gemm.sites[2].path, "");  // whose launch is unknown
   EXPECT_EQ(gemm.launched_by, "aten::mm");
 }
 
@@ -40,7 +40,7 @@ TEST(CallSites, FunctionsOfPythonAndStepsAreNoPartOfAPath) {
   maker.step("ProfilerStep#1", 0, 100);
   maker.op("train.py(7): loop", 5, 80, 1, trace::SpanKind::python).op("aten::mm", 10, 10);
   const std::vector<SitesOfOperation> all = call_sites(maker.make());
-  EXPECT_EQ(operation(all, "aten::mm").sites.front().path, "");
+  EXPECT_EQ(*operation(all, "aten::mm").sites.front().path, "");
 }
 
 TEST(CallSites, OneShapeIsOneSite) {
@@ -76,6 +76,44 @@ TEST(CallSites, SelfTimesOfAllSitesAreThoseOfTheTrace) {
   const std::vector<SitesOfOperation> all = call_sites(maker.make());
   EXPECT_EQ(operation(all, "outer").sites.front().self_ns, 50);
   EXPECT_EQ(operation(all, "inner").sites.front().self_ns, 50);
+}
+
+TEST(CallSites, ARecursionIsToldToADepth) {
+  TraceMaker maker;
+  constexpr int kDeep = 3000;
+  for (int i = 0; i < kDeep; ++i) maker.op("again", i, 2 * kDeep - 2 * i);
+  const std::vector<SitesOfOperation> all = call_sites(maker.make());
+  const SitesOfOperation& again = operation(all, "again");
+  std::size_t calls = 0;
+  std::size_t longest = 0;
+  for (const CallSite& site : again.sites) {
+    calls += site.ns.size();
+    longest = std::max(longest, site.path->size());
+  }
+  EXPECT_EQ(calls, std::size_t{kDeep});
+  EXPECT_LT(longest, 500U);
+}
+
+TEST(CallSites, APathOfTooManyIsUnknownAndItsCallsAreCounted) {
+  TraceMaker maker;
+  constexpr int kMany = 70'000;
+  for (int i = 0; i < kMany; ++i) {
+    maker.op("caller " + std::to_string(i), 10 * i, 8).op("mm", 10 * i + 1, 5);
+  }
+  const std::vector<SitesOfOperation> all = call_sites(maker.make());
+  std::size_t known = 0;
+  std::size_t unknown = 0;
+  for (const CallSite& site : operation(all, "mm").sites) {
+    if (site.path == nullptr) {
+      unknown += site.ns.size();
+    } else {
+      EXPECT_FALSE(site.path->empty());
+      known += site.ns.size();
+    }
+  }
+  EXPECT_EQ(known + unknown, std::size_t{kMany});
+  EXPECT_GT(known, 1000U);
+  EXPECT_GT(unknown, 1000U);
 }
 
 }  // namespace

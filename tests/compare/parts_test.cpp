@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace fathom::compare {
 namespace {
 
@@ -11,7 +13,7 @@ using testing::ElementsAre;
 CallSite site(const std::string& shape, const std::string& path, std::vector<std::int64_t> ns) {
   CallSite made;
   made.shape = shape;
-  made.path = path;
+  made.path = std::make_shared<const std::string>(path);
   for (const std::int64_t one : ns) made.total_ns += one;
   made.self_ns = made.total_ns;
   made.ns = std::move(ns);
@@ -77,13 +79,13 @@ TEST(Parts, WhatIsSmallOrNotInAllRunsIsTheRest) {
   const RunOperation with_four =
       operation({two, eight, site("1x1", "", {3}), site("4x4", "", {20'000})});
   const RunOperation without = operation({two, eight, site("1x1", "", {3})});
-  const auto whole = static_cast<double>(without.self_ns);
+  const auto whole = static_cast<double>(2 * without.self_ns);
   const std::vector<OperationPart> found =
       take_apart({&with_four, &without}, {&without, &without}, whole, whole);
-  EXPECT_THAT(words_of(found), ElementsAre("2x2", "8x8", "4x4", "1x1"));
+  EXPECT_THAT(words_of(found), ElementsAre("2x2", "8x8", "4x4", "other shapes"));
   const std::vector<OperationPart> mixed =
       take_apart({&with_four, &without}, {&without, &with_four}, whole, whole);
-  EXPECT_THAT(words_of(mixed), ElementsAre("2x2", "8x8", "other calls"));
+  EXPECT_THAT(words_of(mixed), ElementsAre("2x2", "8x8", "other shapes"));
   EXPECT_EQ(mixed[2].base[0].self_ns, 20'003);
   EXPECT_EQ(mixed[2].base[1].self_ns, 3);
 }
@@ -135,6 +137,60 @@ TEST(Parts, OrderSaysNothingWhereStepsDiffer) {
   const RunOperation random =
       operation({stepped(site("", "", {100, 500, 500, 100, 100, 500, 500, 100}), 2)});
   EXPECT_EQ(parts(random, random).size(), 1U);
+}
+
+TEST(Parts, ManySmallShapesOnTwoLevelsAreApart) {
+  std::vector<CallSite> sites;
+  for (int i = 0; i < 40; ++i) {
+    sites.push_back(site(std::to_string(i), "", {i % 2 == 0 ? 100 : 300}));
+  }
+  const RunOperation run = operation(std::move(sites));
+  EXPECT_EQ(parts(run, run).size(), 40U);
+}
+
+TEST(Parts, CallsOfAStepThatSwappedAreNotApart) {
+  const RunOperation base = operation({stepped(site("", "", {100, 500, 101, 499}), 2)});
+  const RunOperation current = operation({stepped(site("", "", {500, 100, 502, 99}), 2)});
+  EXPECT_EQ(parts(base, current).size(), 1U);
+}
+
+TEST(Parts, OnePartAndTheRestAreBothNamed) {
+  const RunOperation run = operation(
+      {site("8x8", "", {90'000}), site("1x1", "", {5, 5, 5, 5, 5}), site("1x2", "", {6, 6, 6})});
+  EXPECT_THAT(words_of(parts(run, run)), ElementsAre("8x8", "other shapes"));
+}
+
+// Parts and rests of every level at once: no two may have the same words.
+TEST(Parts, WordsTellAllPartsApart) {
+  const RunOperation run =
+      operation({site("8x8", "p", {90'000}), site("1x1", "p", {5}), site("1x2", "q", {6}),
+                 site("", "p", {20'000}), site("", "q", {40'000}), site("", "a › q", {70'000}),
+                 site("", "r", {7}), site("", "s", {8}),
+                 stepped(site("3x3", "", {3'000, 9'000, 4, 3'000, 9'000, 4}), 3)});
+  const std::vector<std::string> words = words_of(parts(run, run));
+  EXPECT_EQ(std::set<std::string>(words.begin(), words.end()).size(), words.size());
+  EXPECT_THAT(words, testing::Contains("of unknown shape · in p"));
+  EXPECT_THAT(words, testing::Contains("of unknown shape · in other operations"));
+  EXPECT_THAT(words, testing::Contains("3x3 · call 2 of 3 in a step"));
+  EXPECT_THAT(words, testing::Contains("3x3 · other calls of a step"));
+  EXPECT_THAT(words, testing::Contains("other shapes"));
+}
+
+TEST(Parts, OtherShapesAreToldOfEachPart) {
+  const std::vector<OperationPart> found =
+      parts(operation({site("2x2", "p", {100}), site("3x3", "q", {500})}),
+            operation({site("4x4", "p", {110}), site("5x5", "q", {520})}));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].which.base_shape, "2x2");
+  EXPECT_EQ(found[0].which.current_shape, "4x4");
+  EXPECT_EQ(found[1].which.base_shape, "3x3");
+}
+
+TEST(Parts, AnUnknownPathIsNoPart) {
+  CallSite unknown = site("", "", {50'000});
+  unknown.path = nullptr;
+  const RunOperation run = operation({unknown, site("", "p", {10'000}), site("", "q", {30'000})});
+  EXPECT_THAT(words_of(parts(run, run)), ElementsAre("in p", "in q", "in other operations"));
 }
 
 }  // namespace

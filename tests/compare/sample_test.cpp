@@ -36,5 +36,14 @@ TEST(Sample, TellsTwoLevelsAndHowManyCallsAreOnTheUpper) {
   EXPECT_NEAR(sample.modes->log_distance, std::log(1.5), 0.01);
 }
 
+// Calls of two places, put one behind the other, are not a series that moves slowly.
+TEST(Sample, OnlyCallsOfOnePlaceDependOnEachOther) {
+  std::vector<std::int64_t> ns;
+  for (int i = 0; i < 50; ++i) ns.push_back(10'000 + i % 7);
+  for (int i = 0; i < 50; ++i) ns.push_back(11'200 + i % 7);
+  const std::vector<std::size_t> sites = {0, 50};
+  EXPECT_LT(*sample_of(ns, sites).log_centre_sd, 0.5 * *sample_of(ns).log_centre_sd);
+}
+
 }  // namespace
 }  // namespace fathom::compare

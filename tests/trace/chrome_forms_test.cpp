@@ -229,6 +229,15 @@ TEST(ChromeForms, ShapesOfLaunchesAndOperands) {
   EXPECT_EQ(shape_of(op(R"("Input Dims":[[],[],[]])")), "");
   EXPECT_EQ(shape_of(op(R"("Input type":["float","Scalar"])")), "");
   EXPECT_EQ(shape_of(op("")), "");
+  EXPECT_EQ(shape_of(op(R"("grid":[4,2,1])")), "");
+  EXPECT_EQ(shape_of(op(R"("Input Dims":[["s0",4]])")), "4");
+  EXPECT_EQ(shape_of(launch(R"("grid":[],"block":[64,1,1])")), "");
+  EXPECT_EQ(shape_of(R"({"args":{"grid":[2,1,1]},"ph":"X","cat":"cpu_op","name":"mm","pid":1,)"
+                     R"("tid":1,"ts":0,"dur":1})"),
+            "");
+  EXPECT_EQ(shape_of(R"({"ph":"B","cat":"cpu_op","name":"mm","pid":1,"tid":1,"ts":0,)"
+                     R"("args":{"Input Dims":[[2,3]]}},{"ph":"E","pid":1,"tid":1,"ts":1})"),
+            "2x3");
 }
 
 TEST(ChromeForms, ShapesOfEventsThatNeedRepair) {

@@ -120,11 +120,6 @@ Token nested_at(const char* text, Position at, Position behind) {
   return {first, static_cast<std::uint32_t>(text + behind[-1] + 1 - first), false};
 }
 
-// `key` points behind the opening quote.
-inline bool is_key(const char* key, std::string_view name) {
-  return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
-}
-
 [[gnu::always_inline]] inline bool read_token(const char* text, Position at, Token& token) {
   if (text[*at] == '"') {
     token = string_at(text, at);
@@ -134,8 +129,11 @@ inline bool is_key(const char* key, std::string_view name) {
   return is_scalar(text, at);
 }
 
-// The arguments taken of the object at a position; for a counter also all of them, as series.
-Position read_args(const char* text, Position at, Event& event, bool with_series) {
+// The arguments taken of the object at a position; for a counter also all of them, as series. Most
+// events of a trace are operations, of which only the shape is wanted, and most say none: then no
+// value is looked at.
+template <WantedArgs wanted>
+Position read_args(const char* text, Position at, Event& event, bool with_series = false) {
   event.arg_bits = 0;
   ++at;
   if (text[*at] == '}') return at + 1;
@@ -143,41 +141,22 @@ Position read_args(const char* text, Position at, Event& event, bool with_series
     if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
     const char* const key = text + at[0] + 1;
     const char first = text[at[2]];
-    const auto is = [&](std::string_view name) { return is_key(key, name); };
+    const auto is = [&](std::string_view name) {
+      return std::memcmp(key, name.data(), name.size()) == 0 && key[name.size()] == '"';
+    };
     if (first == '{' || first == '[') {
       const Position value = at + 2;
       at = skip_nested(text, value);
       if (at == nullptr) return nullptr;
       if (first == '[') take_array(event, is, *key, nested_at(text, value, at));
+    } else if constexpr (wanted == WantedArgs::shape) {
+      if (first != '"' && !is_scalar(text, at + 2)) return nullptr;
+      at += 3;
     } else {
       Token value;
       if (!read_token(text, at + 2, value)) return nullptr;
       take_arg(event, is, *key, value);
       if (with_series) event.series.push_back({string_at(text, at), value});
-      at += 3;
-    }
-    const char next = text[*at++];
-    if (next != ',') return next == '}' ? at : nullptr;
-  }
-}
-
-// Of the object at a position only what says on what an operation worked, if anything: most events
-// of a trace are operations, and most have nothing else that is needed.
-Position read_shape(const char* text, Position at, Event& event) {
-  ++at;
-  if (text[*at] == '}') return at + 1;
-  while (true) {
-    if (text[at[0]] != '"' || text[at[1]] != ':') return nullptr;
-    const char* const key = text + at[0] + 1;
-    const char first = text[at[2]];
-    const auto is = [&](std::string_view name) { return is_key(key, name); };
-    if (first == '{' || first == '[') {
-      const Position value = at + 2;
-      at = skip_nested(text, value);
-      if (at == nullptr) return nullptr;
-      if (first == '[' && *key == 'I') take_array(event, is, *key, nested_at(text, value, at));
-    } else {
-      if (first != '"' && !is_scalar(text, at + 2)) return nullptr;
       at += 3;
     }
     const char next = text[*at++];
@@ -200,8 +179,8 @@ Position read_event(const char* text, Position at, Event& event, EventRows& rows
         event.arg_bits = 0;
       }
       const WantedArgs wanted = is_args ? rows.wanted_args(event) : WantedArgs::none;
-      at = wanted == WantedArgs::all     ? read_args(text, at, event, false)
-           : wanted == WantedArgs::shape ? read_shape(text, at, event)
+      at = wanted == WantedArgs::all     ? read_args<WantedArgs::all>(text, at, event)
+           : wanted == WantedArgs::shape ? read_args<WantedArgs::shape>(text, at, event)
                                          : skip_nested(text, at);
       if (at == nullptr) return nullptr;
     } else {
@@ -217,7 +196,7 @@ Position read_event(const char* text, Position at, Event& event, EventRows& rows
     if (next != ',') return nullptr;
   }
   const bool is_counter = event.phase_letter() == 'C' && args != nullptr;
-  if (is_counter && read_args(text, args, event, true) == nullptr) return nullptr;
+  if (is_counter && read_args<WantedArgs::all>(text, args, event, true) == nullptr) return nullptr;
   return at;
 }
 

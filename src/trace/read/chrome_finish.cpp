@@ -64,6 +64,11 @@ std::vector<EdgeRow> gather_edges(std::vector<ChromePart>& parts, TracePart& int
   for (ChromePart& from : parts) {
     std::vector<TrackId> tracks(from.part.tracks.size(), UINT32_MAX);
     std::vector<NameId> names(from.part.names.size(), UINT32_MAX);
+    const auto in_one = [&](NameId id) {
+      NameId& name = names[id];
+      if (name == UINT32_MAX) name = into.names.intern(from.part.names.view(id));
+      return name;
+    };
     for (Batch& batch : from.batches) {
       for (EdgeRow row : batch.edges) {
         TrackId& track = tracks[row.track];
@@ -71,10 +76,9 @@ std::vector<EdgeRow> gather_edges(std::vector<ChromePart>& parts, TracePart& int
         if (track == UINT32_MAX) {
           track = into.track(old.kind, old.pid, old.tid, old.pid_text, old.tid_text);
         }
-        NameId& name = names[row.name];
-        if (name == UINT32_MAX) name = into.names.intern(from.part.names.view(row.name));
         row.track = track;
-        row.name = name;
+        row.name = in_one(row.name);
+        row.shape = in_one(row.shape);
         edges.push_back(row);
       }
       batch.edges = {};
@@ -90,6 +94,7 @@ SpanRow span_of(const EdgeRow& begin, std::int64_t end_ns) {
   row.correlation = begin.correlation;
   row.source = begin.source;
   row.name = begin.name;
+  row.shape = begin.shape;
   row.track = begin.track;
   row.kind = begin.kind;
   return row;

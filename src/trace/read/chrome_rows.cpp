@@ -168,18 +168,21 @@ void EventRows::take_complete(const Event& event) {
       }
     }
   }
-  if (what.has_shape) row.shape = shape(event);
+  if (what.has_shape) row.shape = shape(event, what.kind);
   spans_.push_back(row);
 }
 
 // 0 where the event does not say it.
-NameId EventRows::shape(const Event& event) {
+NameId EventRows::shape(const Event& event, SpanKind kind) {
   scratch_.clear();
-  if (const Token* operands = event.arg(Arg::operand_shapes)) {
-    append_shapes(scratch_, operands->text());
-  } else if (const Token* grid = event.arg(Arg::grid)) {
+  if (kind == SpanKind::kernel) {
+    const Token* grid = event.arg(Arg::grid);
     const Token* block = event.arg(Arg::block);
-    append_launch(scratch_, grid->text(), block != nullptr ? block->text() : "");
+    if (grid != nullptr) {
+      append_launch(scratch_, grid->text(), block != nullptr ? block->text() : "");
+    }
+  } else if (const Token* operands = event.arg(Arg::operand_shapes)) {
+    append_shapes(scratch_, operands->text());
   }
   return part_.names.intern(scratch_);
 }
@@ -216,6 +219,7 @@ void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
   row.track = track;
   note_kind(track, row.kind);
   if (what.uses_args) row.correlation = correlation(event);
+  if (what.has_shape) row.shape = shape(event, what.kind);
   batch_->edges.push_back(row);
 }
 

@@ -20,6 +20,7 @@ struct EdgeRow {
   std::uint64_t source = 0;
   std::int64_t correlation = kNoCorrelation;
   NameId name = 0;
+  NameId shape = 0;
   TrackId track = 0;
   SpanKind kind = SpanKind::other;
   bool is_begin = false;
@@ -121,7 +122,7 @@ class EventRows {
   TrackId track(const Event& event, bool on_gpu);
   TrackId async_track(const Event& event);
   std::int64_t correlation(const Event& event) const;
-  NameId shape(const Event& event);
+  NameId shape(const Event& event, SpanKind kind);
   bool read_time(const Event& event, std::int64_t& time_ns);
   bool read_duration(const Event& event, std::int64_t start_ns, std::int64_t& duration_ns);
   void warn(WarningKind kind, std::uint64_t byte) { batch_->warnings.add(kind, byte); }

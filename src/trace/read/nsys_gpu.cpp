@@ -98,12 +98,14 @@ void NsysReader::read_gpu_work() {
               const auto demangled = row.integer(kMore);
               span.name = name(string(demangled).empty() ? row.integer(kMore + 1) : demangled);
               span.kind = SpanKind::kernel;
-              const auto size = [&](int column) {
-                return row.integer(kMore + 2 + column).value_or(1);
-              };
-              if (!row.integer(kMore + 2)) return;
+              std::array<std::int64_t, 6> size{};
+              for (std::size_t i = 0; i < size.size(); ++i) {
+                const auto known = row.integer(kMore + 2 + static_cast<int>(i));
+                if (!known) return;
+                size[i] = *known;
+              }
               span.shape = part_.names.intern(
-                  launch_text({size(0), size(1), size(2)}, {size(3), size(4), size(5)}));
+                  launch_text({size[0], size[1], size[2]}, {size[3], size[4], size[5]}));
             });
   // Recorded at the level of graphs, the kernels of a graph are one row.
   visit_gpu(NsysTable::graph, {"graphId"}, [&](const SqliteRow& row, SpanRow& span) {

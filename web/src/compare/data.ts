@@ -23,6 +23,7 @@ export type Verdict = "SLOWER" | "faster" | "suspect" | "same" | "new" | "gone" 
 // One operation, before and now. Times are of a call, self times of a run or step.
 export interface Change {
   name: string;
+  words: string; // which of its calls, where not all are meant
   kind: string;
   part: Part;
   by_launcher: boolean; // GPU work of other names, launched by the operation that is named
@@ -65,5 +66,8 @@ export function comparisonOf(source: Source): Promise<Comparison | null> {
 
 export const selfChange = (change: Change): number => change.current_self_ns - change.base_self_ns;
 
-export const nameOf = (change: Change): string =>
+export const operationOf = (change: Change): string =>
   `${change.by_launcher ? "GPU work of " : ""}${change.name || "(no name)"}`;
+
+export const nameOf = (change: Change): string =>
+  change.words ? `${operationOf(change)} · ${change.words}` : operationOf(change);

@@ -6,7 +6,7 @@ import type { Part } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import "./compare.css";
-import { comparisonOf, nameOf, selfChange, type Change, type Comparison, type Verdict } from "./data";
+import { comparisonOf, nameOf, operationOf, selfChange, type Change, type Comparison, type Verdict } from "./data";
 import { ChangeDetails } from "./details";
 import { FlameChange } from "./flame";
 import { Interval, reachOf } from "./interval";
@@ -89,12 +89,23 @@ function Changes({ comparison }: { comparison: Comparison }) {
   );
 }
 
+// Where there is no room for all of it, the operation's name is cut, and not which of its calls.
+function Name({ change }: { change: Change }) {
+  if (!change.words) return <>{operationOf(change)}</>;
+  return (
+    <span class="qualified">
+      <span>{operationOf(change)}</span>
+      <span> · {change.words}</span>
+    </span>
+  );
+}
+
 function columnsOf({ operations, threshold_pct }: Comparison): Column<Change>[] {
   const reach = reachOf(operations);
   const time = (label: string, value: (row: Change) => number | null): Column<Change> =>
     ({ label, value, text: (row) => known(value(row), formatDuration), width: 88 });
   return [
-    { label: "operation", value: nameOf, text: nameOf },
+    { label: "operation", value: nameOf, text: (row) => <Name change={row} /> },
     { label: "verdict", left: true, value: (row) => kVerdicts.indexOf(row.verdict), text: (row) => <span class={`chip ${toneOf(row.verdict, row.change_pct)}`}>{row.verdict}</span>, width: 104 },
     { label: "calls", value: (row) => row.current[0]?.calls ?? 0, text: (row) => row.calls, width: 132 },
     time("before", (row) => row.base_ns),
