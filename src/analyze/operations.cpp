@@ -48,6 +48,18 @@ class Grouping {
   std::vector<Operation> found_;
 };
 
+// As the profiler of PyTorch writes functions: "threading.py(359): wait".
+bool is_python_waiting(std::string_view name) {
+  const auto is_function = [&](std::string_view file, std::string_view function) {
+    return name.starts_with(file) && name.ends_with(function);
+  };
+  return is_function("threading.py(", ": wait") || is_function("threading.py(", ": join") ||
+         is_function("threading.py(", ": _wait_for_tstate_lock") ||
+         is_function("selectors.py(", ": select") || is_function("queue.py(", ": get") ||
+         name.starts_with("<built-in method acquire of _thread.lock") ||
+         name.starts_with("<built-in function sleep");
+}
+
 }  // namespace
 
 // Children are contained in their parent and come in order of start, so one running end a parent is
@@ -104,7 +116,8 @@ std::vector<Operation> operations(const trace::Trace& trace) {
       found.begin(), found.end(), [](const Operation& o) { return o.kind != SpanKind::other; });
   for (Operation& operation : found) {
     operation.is_frame = operation.kind == SpanKind::gpu_annotation ||
-                         (operation.kind == SpanKind::other && kinds_are_known);
+                         (operation.kind == SpanKind::other && kinds_are_known) ||
+                         (operation.kind == SpanKind::python && is_python_waiting(operation.name));
   }
   std::sort(found.begin(), found.end(), [](const Operation& a, const Operation& b) {
     if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;

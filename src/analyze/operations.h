@@ -21,7 +21,8 @@ struct Operation {
   base::DurationStats durations;
   std::int64_t self_ns = 0;  // duration less what its children on the same track cover
   // Repeats or frames what others say: GPU annotations, and spans of no known kind where the trace
-  // has others (the profiler's own, around everything). It takes part in no ranking.
+  // has others (the profiler's own, around everything); or is a thread of Python that waits for
+  // work. It takes part in no ranking.
   bool is_frame = false;
 };
 

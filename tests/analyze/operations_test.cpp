@@ -6,6 +6,7 @@
 #include <set>
 
 #include "random_trace.h"
+#include "trace_maker.h"
 
 namespace fathom::analyze {
 namespace {
@@ -124,6 +125,18 @@ TEST(Bottlenecks, LeaveOutFramesOfNoKnownKindUnlessThereIsNothingElse) {
 
   const Trace plain = trace_of({span(0, 0, 100, SpanKind::other)});
   EXPECT_EQ(bottlenecks(operations(plain), 5).size(), 1U);
+}
+
+TEST(Operations, AThreadThatWaitsForWorkIsNoBottleneck) {
+  TraceMaker maker;
+  maker.op("threading.py(359): wait", 0, 1000, 2, trace::SpanKind::python);
+  maker.op("model.py(7): forward", 0, 100, 1, trace::SpanKind::python);
+  const trace::Trace trace = maker.make();
+  const std::vector<Operation> found = operations(trace);
+  const std::vector<Bottleneck> ranked = bottlenecks(found, 5);
+  ASSERT_EQ(ranked.size(), 1U);
+  EXPECT_EQ(found[ranked[0].operation].name, "model.py(7): forward");
+  EXPECT_EQ(ranked[0].share_pct, 100);
 }
 
 }  // namespace
