@@ -82,6 +82,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
       plan(ready),
       on(*ready.on),
       spans(recorded.spans),
+      platform(platform_of(recorded)),
       names(recorded),
       roles(analyze::call_roles(recorded)),
       takes_part(on.host.threads.size()),

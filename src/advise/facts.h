@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/platform.h"
 #include "advise/replay.h"
 #include "analyze/host_lines.h"
 #include "analyze/runtime_calls.h"
@@ -36,6 +37,7 @@ struct Facts {
   const ReplayPlan& plan;
   const analyze::Dependencies& on;
   const trace::Spans& spans;
+  Platform platform;  // what the trace is of
   analyze::HostNames names;
   std::vector<analyze::CallRole> roles;   // by name
   std::vector<trace::SpanId> waits;       // calls that waited for GPU work, in order

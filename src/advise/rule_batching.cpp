@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "advise/kernel_name.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
 // Trigger  One kernel of under 10 µs follows itself 10 times or more on its stream, launched by one
 //          thread with less than 100 µs and no wait between two launches; 100 such launches in all.
 // Edit     The calls of a row of them become one: its later launches, what the host does before
-// each,
-//          and the lag on the GPU go away, the work stays. Every second launch, all, all.
+//          each, and the lag on the GPU go away, the work stays. Every second launch, all, all.
 namespace fathom::advise {
 namespace {
 
@@ -88,6 +88,23 @@ void join(Edits& edits, const Facts& facts, std::uint32_t row) {
   for (std::size_t i = first; i < last; ++i) scale_piece(edits, facts.plan, i, 0);
 }
 
+std::string hint_of(const Platform& platform) {
+  const std::string hint = hint_for(
+      platform, {.words = "Give one call all of the data",
+                 .pytorch = ": a batch dimension, a foreach variant, a compiled form.",
+                 .cuda = ": one larger grid over all of it, or the row of launches captured as a "
+                         "graph.\n"
+                         "cudaGraphLaunch(exec, stream);  // one call for the whole row",
+                 .opencl = ": one NDRange over all of it, with the index of the part as one more "
+                           "dimension.\n"
+                           "clEnqueueNDRangeKernel(queue, kernel, 2, NULL, all_parts, NULL, 0, "
+                           "NULL, NULL);"});
+  if (!platform.is_pytorch) return hint;
+  if (!platform.trains) return hint + "\nmodel = torch.compile(model)  # makes one kernel of many";
+  return hint + "\ntorch._foreach_add_(parameters, updates)  # instead of a loop over parameters" +
+         fused_optimizer_line(platform);
+}
+
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny) {
   const std::uint64_t calls = tiny.follow.size() + tiny.runs;
   Candidate found;
@@ -97,17 +114,15 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny)
   found.words.operation = facts.trace.names.view(name);
   found.words.title = "Make many tiny kernels one";
   found.words.description = fmt::format(
-      "{} in {} without anything between, {} each: {} of work for {} of launching.",
-      base::format_plural(calls, "call", "calls"), base::format_plural(tiny.runs, "row", "rows"),
+      "{} of {} in {} without anything between, {} each: {} of work for {} of launching.",
+      base::format_plural(calls, "call", "calls"),
+      base::fit(kernel_base_name(found.words.operation), 60),
+      base::format_plural(tiny.runs, "row", "rows"),
       base::format_duration(static_cast<double>(tiny.work_ns) / static_cast<double>(calls)),
       base::format_duration(static_cast<double>(tiny.work_ns)),
       base::format_duration(static_cast<double>(tiny.launch_ns)));
   found.supposes = "if each row of calls were one call with the same work";
-  found.words.implementation_hint =
-      "Give one call all of the data: a batch dimension, a foreach or fused variant, a captured "
-      "graph.\n"
-      "torch._foreach_add_(parameters, updates)          # instead of a loop over parameters\n"
-      "optimizer = torch.optim.SGD(parameters, lr, foreach=True)";
+  found.words.implementation_hint = hint_of(facts.platform);
   show_work(found.words, facts, tiny.follow);
   found.edit = [&facts, follow = tiny.follow](Edits& edits, Effort effort) {
     const std::size_t every = pick<std::size_t>(effort, 2, 1, 1);

@@ -6,8 +6,7 @@
 #include "base/format.h"
 
 // Trigger  Copies from or to pageable memory, or during which their call waits, take over 1 % of
-// the
-//          run on the GPU or in their calls; or all copies between host and GPU take over 5 %.
+//          the run on the GPU or in their calls; or all copies between host and GPU take over 5 %.
 // Edit     Copies to the GPU no longer hold the host up. Low: that alone. Mid and high: the copies,
 //          both ways, take what pinned memory allows, at 12 and 25 GB/s.
 namespace fathom::advise {
@@ -28,6 +27,7 @@ struct Copy {
   std::uint32_t row = 0;
   bool blocks = false;  // its call returned only when it was over
   bool to_gpu = false;
+  bool is_slow = false;  // it blocks or is pageable
 };
 
 struct Copies {
@@ -35,7 +35,7 @@ struct Copies {
   std::int64_t time_ns = 0;
   std::int64_t blocking_ns = 0;  // of those that block or are pageable: the longer of call and copy
   std::uint64_t blocking = 0;
-  std::uint64_t pageable = 0;
+  bool all_pinned = true;
 };
 
 Copies copies_of(const Facts& facts) {
@@ -48,9 +48,9 @@ Copies copies_of(const Facts& facts) {
     if (direction == Direction::other) continue;
     const bool is_pageable = name.find("Pageable") != name.npos;
     const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;
-    found.all.push_back({i, blocks, direction == Direction::to_gpu});
+    found.all.push_back({i, blocks, direction == Direction::to_gpu, blocks || is_pageable});
     found.time_ns += row.duration_ns();
-    found.pageable += is_pageable ? 1 : 0;
+    found.all_pinned &= name.find("Pinned") != name.npos;
     if (!blocks && !is_pageable) continue;
     ++found.blocking;
     const std::int64_t call = blocks ? facts.spans.duration_ns[row.launch] : 0;
@@ -73,6 +73,25 @@ void free_the_host(Edits& edits, const Facts& facts, const WorkRow& row) {
   if (left < 1) scale_host(edits, facts.plan, row.launch, left);
 }
 
+constexpr const char* kGoodHint =
+    "The memory is pinned and nobody waits: copy less of it, in smaller types, or beside the work "
+    "of another stream.";
+
+std::string hint_of(const Platform& platform) {
+  return hint_for(
+      platform,
+      {.words = "Pin the memory that is copied from, and copy without blocking, before the data is "
+                "needed and beside other work.",
+       .pytorch = "\nloader = DataLoader(dataset, pin_memory=True)\n"
+                  "batch = batch.to(\"cuda\", non_blocking=True)",
+       .cuda = "\ncudaHostRegister(from, bytes, 0);  // pins it, once\n"
+               "cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, copy_stream);",
+       .opencl =
+           "\nclCreateBuffer(context, CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);  // mapped, "
+           "to copy from\n"
+           "clEnqueueWriteBuffer(copy_queue, to, CL_FALSE, 0, bytes, from, 0, NULL, &done);"});
+}
+
 }  // namespace
 
 Candidates rule_copies(const Facts& facts) {
@@ -84,10 +103,14 @@ Candidates rule_copies(const Facts& facts) {
   found.words.rule = "copies";
   found.words.type = SuggestionType::memory;
   std::vector<SpanId> spans;
-  for (const Copy& copy : seen.all) spans.push_back(facts.on.gpu.rows[copy.row].span);
+  for (const Copy& copy : seen.all) {
+    if (copy.is_slow || !is_blocking) spans.push_back(facts.on.gpu.rows[copy.row].span);
+  }
   show(found.words, facts.trace, spans);
   found.words.operation = facts.trace.name(found.words.evidence.front());
-  found.words.title = "Copy from pinned memory, without waiting";
+  const bool is_good = seen.all_pinned && !is_blocking;
+  found.words.title =
+      is_good ? "Copy less, or beside other work" : "Copy from pinned memory, without waiting";
   found.words.description = fmt::format(
       "{} between host and GPU took {}; {} of them held the host up or went through pageable "
       "memory, for {} ({} of the run).",
@@ -95,12 +118,9 @@ Candidates rule_copies(const Facts& facts) {
       base::format_duration(static_cast<double>(seen.time_ns)), base::format_count(seen.blocking),
       base::format_duration(static_cast<double>(seen.blocking_ns)),
       base::format_percent(facts.share(seen.blocking_ns)));
-  found.supposes = "if copies to the GPU did not hold the host up and went at 12 GB/s";
-  found.words.implementation_hint =
-      "Pin the memory that is copied from, copy without blocking, ahead of the step and on a "
-      "stream of its own.\n"
-      "loader = DataLoader(dataset, pin_memory=True)\n"
-      "batch = batch.to(\"cuda\", non_blocking=True)";
+  found.supposes = is_good ? "if they went at 12 GB/s"
+                           : "if copies to the GPU did not hold the host up and went at 12 GB/s";
+  found.words.implementation_hint = is_good ? kGoodHint : hint_of(facts.platform);
   found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {
     for (const Copy& copy : all) {
       const WorkRow& row = facts.on.gpu.rows[copy.row];

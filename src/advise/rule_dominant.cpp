@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "advise/kernel_name.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -22,6 +23,25 @@ struct Total {
   std::int64_t ns = 0;
   std::vector<std::uint32_t> rows;
 };
+
+// A profiler that measures one kernel, for the GPUs that have one. A name within a pattern may be
+// cut: the rest matches too.
+std::string command_for(const Facts& facts, std::string_view name) {
+  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kLongestCommand = 200;
+  if (!is_plain_name(name)) return {};
+  const std::string& command = facts.trace.run.command;
+  const std::string program = command.empty() ? "PROGRAM" : base::fit(command, kLongestCommand);
+  const std::string_view pattern = name.substr(0, kLongest);
+  if (facts.platform.runtime == Runtime::cuda) {
+    return fmt::format("\nncu --set full --launch-count 3 --kernel-name regex:{} -- {}", pattern,
+                       program);
+  }
+  if (facts.platform.runtime == Runtime::hip) {
+    return fmt::format("\nrocprof-compute profile --name run --kernel {} -- {}", pattern, program);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -47,15 +67,17 @@ Candidates rule_dominant(const Facts& facts) {
   found.words.type = SuggestionType::algorithm;
   found.words.operation = facts.trace.names.view(most->first);
   found.words.title = "Look at one kernel first";
-  found.words.description = fmt::format("{} of it take {} of all GPU time ({}).",
-                                        base::format_plural(total.rows.size(), "call", "calls"),
-                                        base::format_percent(of_work * 100),
-                                        base::format_duration(static_cast<double>(total.ns)));
+  const std::string_view name = kernel_base_name(found.words.operation);
+  found.words.description =
+      fmt::format("{} of {} {} {} of all GPU time ({}).",
+                  base::format_plural(total.rows.size(), "call", "calls"), base::fit(name, 60),
+                  total.rows.size() == 1 ? "takes" : "take", base::format_percent(of_work * 100),
+                  base::format_duration(static_cast<double>(total.ns)));
   found.supposes = "if it took 10 % less";
-  found.words.implementation_hint =
-      "Measure how far it is from what memory and arithmetic units can do (Nsight Compute, "
-      "rocprof); then a better algorithm, layout, precision or library call.\n"
-      "ncu --set full --kernel-name regex:NAME -- python train.py";
+  found.words.implementation_hint = fmt::format(
+      "Measure how far {} is from what memory and arithmetic units can do; then a better "
+      "algorithm, layout, precision or library call.{}",
+      base::fit(name, 60), command_for(facts, name));
   show_work(found.words, facts, total.rows);
   found.edit = [&facts, rows = total.rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {

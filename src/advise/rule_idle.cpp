@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "advise/rules.h"
@@ -11,8 +12,8 @@
 //          host of 0.5 ms and more, which is no launch, no wait and no loading of data, fill 0.5 %
 //          of the run in them.
 // Edit     What the host does for that operation in those gaps shrinks to a half, and to nothing:
-// it
-//          goes on elsewhere or earlier. All that it waits for itself stays.
+//          it goes on elsewhere or earlier. What launches GPU work itself, or makes views of
+//          tensors, cannot: it shrinks to 75, 50 and 10 %. All that it waits for itself stays.
 namespace fathom::advise {
 namespace {
 
@@ -56,7 +57,7 @@ std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   return found;
 }
 
-enum class Calls { usual, launching, first, slow };
+enum class Calls { usual, launching, views, first, slow };
 
 // Whether it launches GPU work itself, and so cannot go elsewhere.
 bool launches_work(const Facts& facts, const Filler& filler) {
@@ -70,6 +71,44 @@ bool launches_work(const Facts& facts, const Filler& filler) {
   });
 }
 
+// Operations that make a tensor of another without computing anything.
+bool makes_a_view(std::string_view name) {
+  constexpr std::array<std::string_view, 22> kViews = {
+      "aten::alias",           "aten::as_strided",   "aten::chunk",
+      "aten::detach",          "aten::expand",       "aten::narrow",
+      "aten::permute",         "aten::select",       "aten::slice",
+      "aten::split",           "aten::squeeze",      "aten::t",
+      "aten::unbind",          "aten::view",         "aten::unsqueeze",
+      "aten::transpose",       "aten::view_as",      "detach",
+      "aten::reshape",         "aten::_unsafe_view", "aten::_reshape_alias",
+      "aten::split_with_sizes"};
+  return std::find(kViews.begin(), kViews.end(), name) != kViews.end();
+}
+
+// The views that a call makes; 0 where it does anything else. What is in a span follows it.
+std::size_t views_made(const Facts& facts, SpanId call) {
+  std::size_t count = 0;
+  for (SpanId id = call + 1; id < facts.spans.size(); ++id) {
+    const bool is_inside = facts.spans.track[id] == facts.spans.track[call] &&
+                           facts.spans.start_ns[id] < facts.spans.end_ns(call);
+    if (!is_inside) break;
+    if (!makes_a_view(facts.trace.name(id))) return 0;
+    ++count;
+  }
+  return count;
+}
+
+bool only_makes_views(const Facts& facts, const Filler& filler) {
+  return std::all_of(filler.spans.begin(), filler.spans.end(),
+                     [&](SpanId call) { return views_made(facts, call) > 0; });
+}
+
+// What calls do that are like most of their name.
+Calls usual_kind(const Facts& facts, const Filler& filler) {
+  if (launches_work(facts, filler)) return Calls::launching;
+  return only_makes_views(facts, filler) ? Calls::views : Calls::usual;
+}
+
 // Whether the calls that filled gaps are like most of their name; if not, whether the first of all
 // is among them, which sets things up.
 Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler) {
@@ -80,7 +119,7 @@ Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler
     times.push_back(facts.spans.duration_ns[id]);
     if (facts.spans.start_ns[id] < facts.spans.start_ns[first]) first = id;
   }
-  const Calls usual = launches_work(facts, filler) ? Calls::launching : Calls::usual;
+  const Calls usual = usual_kind(facts, filler);
   if (times.size() < 2 * filler.spans.size()) return usual;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
@@ -91,17 +130,40 @@ Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler
   return has_first ? Calls::first : Calls::slow;
 }
 
+// "autograd::engine::evaluate_function: MulBackward0" → "MulBackward0".
+std::string short_name(std::string_view operation) {
+  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+  if (operation.starts_with(kEngine)) operation.remove_prefix(kEngine.size());
+  return base::fit(operation, 40);
+}
+
 // Calls that are not like the others need other words.
-void say_what_is_unusual(Candidate& found, Calls calls) {
+void say_what_is_unusual(Candidate& found, const Platform& platform, Calls calls) {
   if (calls == Calls::usual) return;
-  const std::string name = base::fit(found.words.operation, 40);
+  const std::string name = short_name(found.words.operation);
   if (calls == Calls::launching) {
     found.words.title = fmt::format("See why {} takes the host so long", name);
-    found.supposes = "if these took the host no time";
+    found.supposes = "if these took the host half of the time";
     found.words.implementation_hint =
-        "It launches GPU work, but the host is long on its way there: algorithms that are chosen, "
-        "memory that is allocated, many small tensors. Warm up, keep shapes the same, use a fused "
-        "or compiled form.";
+        hint_for(platform, {.words = "It launches GPU work, but the host is long on its way there: "
+                                     "algorithms that are chosen, memory that is allocated, many "
+                                     "small pieces. Warm up, keep sizes the same, do more in one "
+                                     "call",
+                            .pytorch = ", use a fused or compiled form."});
+    return;
+  }
+  if (calls == Calls::views) {
+    found.words.title = fmt::format("Keep the views that {} makes", name);
+    found.words.description += " It computes nothing there: it makes views of tensors, one by one.";
+    found.supposes = "if half of that time went away";
+    found.words.implementation_hint =
+        "Views stay good as long as the memory behind them: make them once, before the loop, or "
+        "have fewer and larger tensors.";
+    if (platform.trains) {
+      found.words.implementation_hint +=
+          " For gradients that are reduced together, this does it.\n"
+          "DistributedDataParallel(model, gradient_as_bucket_view=True)";
+    }
     return;
   }
   found.words.description += " Most other calls of it are over 10 times shorter.";
@@ -120,6 +182,13 @@ void say_what_is_unusual(Candidate& found, Calls calls) {
       "other programs on the same cores.";
 }
 
+// The spans that are shown are much longer than what is counted of them.
+bool is_mostly_other(const Facts& facts, const Filler& filler) {
+  std::int64_t whole = 0;
+  for (const SpanId call : filler.spans) whole += facts.spans.duration_ns[call];
+  return whole > 2 * filler.total_ns;
+}
+
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
   const auto total = static_cast<double>(filler.total_ns);
   Candidate found;
@@ -128,21 +197,29 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
   found.words.type = SuggestionType::parallelization;
   found.words.operation = facts.trace.names.view(name);
   found.words.title =
-      fmt::format("Take {} out of the GPU's way", base::fit(found.words.operation, 40));
+      fmt::format("Take {} out of the GPU's way", short_name(found.words.operation));
   found.words.description = fmt::format(
       "The GPU stood still in gaps of 1 ms and more while the host was in {}: {}, {} of the run.",
       found.words.operation, base::format_duration(total),
       base::format_percent(facts.share(filler.total_ns)));
+  if (is_mostly_other(facts, filler)) {
+    found.words.description +=
+        " What it took in calls of the runtime or outside gaps is not counted.";
+  }
   found.supposes = "if it went on beside the GPU's work";
   found.words.implementation_hint =
       "Do it in another thread or process, before the step that needs it, on the GPU, or less "
       "often (logging, checkpoints, metrics).";
-  say_what_is_unusual(found, kind_of_calls(facts, name, filler));
+  if (filler.spans.size() == 1) {
+    found.words.implementation_hint += " If it sets something up, before the first step.";
+  }
+  const Calls calls = kind_of_calls(facts, name, filler);
+  say_what_is_unusual(found, facts.platform, calls);
   show(found.words, facts.trace, filler.spans);
-  found.edit = [&facts, pieces = filler.pieces](Edits& edits, Effort effort) {
-    for (const std::size_t piece : pieces) {
-      scale_piece(edits, facts.plan, piece, pick(effort, 0.5, 0.0, 0.0));
-    }
+  const bool stays = calls == Calls::launching || calls == Calls::views;
+  found.edit = [&facts, stays, pieces = filler.pieces](Edits& edits, Effort effort) {
+    const double left = stays ? pick(effort, 0.75, 0.5, 0.1) : pick(effort, 0.5, 0.0, 0.0);
+    for (const std::size_t piece : pieces) scale_piece(edits, facts.plan, piece, left);
   };
   return found;
 }

@@ -7,10 +7,9 @@
 
 // Trigger  The threads that launch GPU work load data for over 5 % of the run.
 // Edit     The loading shrinks. In worker processes it goes on beside the step: with W of them,
-// what
-//          is left is what the rest of the step does not cover of its W-th part, and at least 50,
-//          10 and 2 %. W is 2, 4 and 8. Where workers are in use already, waiting for them shrinks
-//          by 25, 50 and 90 %.
+//          what is left is what the rest of the step does not cover of its W-th part, and at least
+//          50, 10 and 2 %. W is 2, 4 and 8. Where workers are in use already, waiting for them
+//          shrinks by 25, 50 and 90 %.
 namespace fathom::advise {
 namespace {
 

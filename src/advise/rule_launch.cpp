@@ -7,7 +7,8 @@
 
 // Trigger  The GPU stands still for over 5 % of the run in gaps that end with work launched only
 //          after the gap had begun, not counting what another rule sees a cause for in them; or
-//          launch calls take over 50 µs on average.
+//          launch calls take over 50 µs on average. A launch of 1 ms and more sets something up,
+//          which is the matter of `setup`: neither it nor the gap that it ended is counted.
 // Edit     What the host does between launches, and the launches, take 75, 50 and 10 % of the time:
 //          a little compiled, compiled, captured as one graph a step. Not edited: loading data,
 //          waiting, long operations in long gaps (`idle`). No more is claimed than those gaps took.
@@ -23,10 +24,16 @@ using trace::SpanKind;
 constexpr double kTriggerPct = 5;
 constexpr std::int64_t kSlowLaunchNs = 50'000;
 
+// A call that takes 1 ms and more loads code, or copies what is not pinned.
+bool is_long(const Facts& facts, SpanId call) {
+  return facts.spans.duration_ns[call] >= kLongGapNs;
+}
+
 bool is_dispatch(const Facts& facts, std::size_t piece) {
   const SpanId span = facts.on.host.span[piece];
   if (facts.in_long_operation[piece]) return false;
   if (span == kNoSpan) return true;
+  if (facts.spans.kind[span] == SpanKind::runtime_call && is_long(facts, span)) return false;
   if (facts.loads_data(span) || facts.is_wait(span)) return false;
   const CallRole role = facts.role(span);
   return facts.spans.kind[span] != SpanKind::runtime_call || role == CallRole::launch ||
@@ -78,6 +85,7 @@ std::vector<LateLaunch> late_launches(const Facts& facts) {
   for (std::size_t i = 0; i < facts.gaps.size(); ++i) {
     const base::Interval gap = facts.gaps[i];
     if (launches[i] == kNoSpan || facts.spans.start_ns[launches[i]] < gap.begin) continue;
+    if (is_long(facts, launches[i])) continue;
     const std::int64_t time = dispatch_ns(facts, gap, launches[i]);
     if (time > 0) found.push_back({time, launches[i]});
   }
@@ -90,24 +98,66 @@ std::vector<LateLaunch> late_launches(const Facts& facts) {
 }
 
 struct LaunchCalls {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // without the long ones
   std::int64_t total_ns = 0;
+  std::uint64_t long_count = 0;
+  std::int64_t long_ns = 0;
   std::int64_t mean_ns() const {
     return count == 0 ? 0 : total_ns / static_cast<std::int64_t>(count);
   }
 };
 
-// A call that takes over 1 ms loads code, which is the matter of `setup`.
 LaunchCalls launch_calls(const Facts& facts) {
   LaunchCalls calls;
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
     if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
     const std::int64_t time = facts.spans.duration_ns[id];
-    if (facts.role(id) != CallRole::launch || time >= kLongGapNs) continue;
-    ++calls.count;
-    calls.total_ns += time;
+    if (facts.role(id) != CallRole::launch) continue;
+    ++(is_long(facts, id) ? calls.long_count : calls.count);
+    (is_long(facts, id) ? calls.long_ns : calls.total_ns) += time;
   }
   return calls;
+}
+
+std::string duration(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns));
+}
+
+// "78 launches, 12.7 µs each (without 1 of 3.06 s)".
+std::string text_of(const LaunchCalls& calls) {
+  std::string text =
+      fmt::format("{}, {} each", base::format_plural(calls.count, "launch", "launches"),
+                  duration(calls.mean_ns()));
+  if (calls.long_count > 0) {
+    text += fmt::format(" (without {} of {}{})", base::format_count(calls.long_count),
+                        duration(calls.long_ns), calls.long_count > 1 ? " together" : "");
+  }
+  return text;
+}
+
+std::string title_of(const Platform& platform) {
+  if (platform.is_pytorch) return "Launch less: compile the model or replay it as a graph";
+  const bool has_graphs = platform.runtime == Runtime::cuda || platform.runtime == Runtime::hip;
+  return has_graphs ? "Launch less: fewer, larger kernels, or a captured graph"
+                    : "Launch less: fewer, larger kernels";
+}
+
+std::string hint_of(const Platform& platform) {
+  const std::string hint = hint_for(
+      platform,
+      {.words = "Fewer launches, or launches that cost less: larger batches, several operations in "
+                "one kernel",
+       .pytorch = ", a compiled model or a captured graph.\n"
+                  "model = torch.compile(model, mode=\"reduce-overhead\")  # captures graphs",
+       .cuda = ", a captured graph.\n"
+               "cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);  // once, around the "
+               "launches\n"
+               "cudaGraphLaunch(exec, stream);  // then one call for all of them",
+       .opencl =
+           ", one NDRange over all parts instead of one for each.\n"
+           "clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all_items, NULL, 0, NULL, NULL);\n"
+           "clFlush(queue);  // the device begins while the host goes on"});
+  return hint + fused_optimizer_line(platform);
 }
 
 }  // namespace
@@ -130,20 +180,14 @@ Candidates rule_launch(const Facts& facts) {
   found.words.rule = "launch";
   found.words.type = SuggestionType::parallelization;
   found.words.operation = facts.trace.name(launches.front());
-  found.words.title = "Launch less: compile the model or replay it as a graph";
+  found.words.title = title_of(facts.platform);
   found.words.description = fmt::format(
       "The GPU stood still {} of the run ({} in {}) because the host was still on its way to "
-      "launch its next work. There are {}, {} each, and what the host does between them.",
+      "launch its next work. There are {}, and what the host does between them.",
       base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
-      base::format_plural(late.size(), "gap", "gaps"),
-      base::format_plural(calls.count, "launch", "launches"),
-      base::format_duration(static_cast<double>(calls.mean_ns())));
+      base::format_plural(late.size(), "gap", "gaps"), text_of(calls));
   found.supposes = "if the host took half of the time to launch the same work";
-  found.words.implementation_hint =
-      "Fewer launches, or launches that cost less: a compiled model, a captured graph, fused "
-      "optimizers, larger batches.\n"
-      "model = torch.compile(model, mode=\"reduce-overhead\")  # captures CUDA graphs\n"
-      "optimizer = torch.optim.AdamW(parameters, fused=True)";
+  found.words.implementation_hint = hint_of(facts.platform);
   show_in_order(found.words, std::move(launches));
   found.edit = [&facts](Edits& edits, Effort effort) {
     const double factor = pick(effort, 0.75, 0.5, 0.1);

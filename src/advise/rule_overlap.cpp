@@ -60,6 +60,30 @@ Communication communication_of(const Facts& facts) {
   return found;
 }
 
+// What is exchanged tells which call it was: gradients are reduced, embeddings sent around.
+std::string hint_of(const Platform& platform, std::string_view kernel) {
+  const std::string hint = hint_for(
+      platform,
+      {.words = "Start collectives as soon as their data is there, on a stream of their own, and "
+                "wait for them only where the result is used; see with fathom hta whether one rank "
+                "is late.",
+       .cuda =
+           "\ncudaStreamWaitEvent(compute, received, 0);  // only before what needs the result"});
+  if (!platform.is_pytorch) return hint;
+  const bool reduces = kernel.find("Reduce") != kernel.npos;
+  if (reduces && platform.trains) {
+    return hint +
+           "\nDistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)";
+  }
+  const std::string_view call = reduces ? "all_reduce(data"
+                                : kernel.find("Gather") != kernel.npos
+                                    ? "all_gather_into_tensor(out, data"
+                                    : "all_to_all_single(out, data";
+  return fmt::format(
+      "{}\nwork = dist.{}, async_op=True)\n...  # compute that does not need it\nwork.wait()", hint,
+      call);
+}
+
 }  // namespace
 
 Candidates rule_overlap(const Facts& facts) {
@@ -86,14 +110,7 @@ Candidates rule_overlap(const Facts& facts) {
       base::format_duration(static_cast<double>(seen.exposed_ns)),
       base::format_percent(facts.share(seen.exposed_ns)), base::format_percent(overlap_pct));
   found.supposes = "if 70 % of it went on beside compute";
-  found.words.implementation_hint =
-      "Start collectives as soon as their data is there, on a stream of their own, and wait for "
-      "them only where the result is used; tune bucket sizes; see with fathom hta whether one rank "
-      "is late.\n"
-      "work = dist.all_to_all_single(out, data, async_op=True)\n"
-      "...                                               # compute that does not need it\n"
-      "work.wait()\n"
-      "DistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)";
+  found.words.implementation_hint = hint_of(facts.platform, found.words.operation);
   show(found.words, facts.trace, spans);
   found.edit = [&facts, seen](Edits& edits, Effort effort) {
     const double room = static_cast<double>(seen.free_compute_ns) /

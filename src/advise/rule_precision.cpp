@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 
 #include "advise/rules.h"
 #include "base/format.h"
@@ -18,16 +16,6 @@ using trace::SpanId;
 
 constexpr double kTriggerPct = 5;
 
-bool has_tensor_cores(const trace::Trace& trace) {
-  constexpr std::array<std::string_view, 9> kNames = {"V100", "T4",   "A100", "A10", "A40",
-                                                      "L4",   "H100", "H200", "B200"};
-  return std::any_of(trace.run.devices.begin(), trace.run.devices.end(), [&](const auto& device) {
-    return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
-      return device.name.find(name) != std::string::npos;
-    });
-  });
-}
-
 // "volta_sgemm_128x64_nt", "…scudnn_128x32…", "cutlass_simt_sgemm"; not "s884", "tensorop", "tf32".
 bool is_plain_fp32(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
@@ -38,10 +26,29 @@ bool is_plain_fp32(std::string_view name) {
          has("wgrad_alg0_engine<float") || has("implicit_convolve_sgemm");
 }
 
+// TF32 came with Ampere, and so did bfloat16.
+std::string hint_of(const Platform& platform) {
+  if (platform.tensor_cores == TensorCores::with_tf32) {
+    return hint_for(
+        platform,
+        {.words = "TF32, which leaves the data as it is, or mixed precision. Check that the "
+                  "results still hold.",
+         .pytorch = "\ntorch.set_float32_matmul_precision(\"high\")  # TF32\n"
+                    "with torch.autocast(\"cuda\", dtype=torch.bfloat16): output = model(batch)",
+         .cuda = "\ncublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);"});
+  }
+  return hint_for(
+      platform,
+      {.words = "Mixed precision: inputs in FP16, sums in FP32. Check that the results still hold.",
+       .pytorch = " Training needs a GradScaler with it.\n"
+                  "with torch.autocast(\"cuda\", dtype=torch.float16): output = model(batch)",
+       .cuda = "\ncublasGemmEx(handle, …, CUDA_R_16F, …, CUBLAS_COMPUTE_32F, …);"});
+}
+
 }  // namespace
 
 Candidates rule_precision(const Facts& facts) {
-  if (!has_tensor_cores(facts.trace)) return {};
+  if (facts.platform.tensor_cores == TensorCores::none_known) return {};
   std::vector<bool> plain(facts.trace.names.size());
   for (trace::NameId id = 0; id < plain.size(); ++id) {
     plain[id] = is_plain_fp32(facts.trace.names.view(id));
@@ -69,10 +76,7 @@ Candidates rule_precision(const Facts& facts) {
       base::format_plural(rows.size(), "kernel", "kernels"),
       base::format_duration(static_cast<double>(total)), base::format_percent(facts.share(total)));
   found.supposes = "if they ran twice as fast";
-  found.words.implementation_hint =
-      "Mixed precision, or TF32 from Ampere on. Check that the results still hold.\n"
-      "torch.set_float32_matmul_precision(\"high\")        # TF32, Ampere and later\n"
-      "with torch.autocast(\"cuda\", dtype=torch.float16): loss = model(batch)";
+  found.words.implementation_hint = hint_of(facts.platform);
   found.edit = [&facts, rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {
       scale_work(edits, facts.plan, row, pick(effort, 1 / 1.5, 0.5, 0.25));

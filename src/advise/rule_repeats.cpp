@@ -9,11 +9,9 @@
 #include "base/format.h"
 
 // Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or
-// more,
-//          and at least twice a step where there are steps: one batch a step is no repeat.
+//          more, and at least twice a step where there are steps: one batch a step is no repeat.
 // Edit     All copies but the first go away, with their calls. Whether the bytes are the same
-// cannot
-//          be seen in a trace; so the low estimate is nothing.
+//          cannot be seen in a trace; so the low estimate is nothing.
 namespace fathom::advise {
 namespace {
 
@@ -57,10 +55,13 @@ Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std
       base::format_bytes(static_cast<double>(std::get<2>(key))), found.words.operation,
       base::format_duration(static_cast<double>(found.concerns_ns)));
   found.supposes = "if it is the same data each time and stayed on the GPU";
-  found.words.implementation_hint =
-      "Make it once and keep it on the GPU: constants, masks and position indices as buffers of "
-      "the module; weights uploaded before the loop.\n"
-      "self.register_buffer(\"mask\", mask)                # moves with the module, once";
+  found.words.implementation_hint = hint_for(
+      facts.platform,
+      {.words = "Copy it before the loop and keep it on the GPU: constants, tables, weights.",
+       .pytorch = " Masks and position indices are best made buffers of the module.\n"
+                  "self.register_buffer(\"mask\", mask)  # moves with the module, once",
+       .opencl = "\nclCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, "
+                 "&error);  // once"});
   show(found.words, facts.trace, std::move(spans));
   found.edit = [&facts, rows](Edits& edits, Effort effort) {
     for (std::size_t i = 1; effort != Effort::low && i < rows.size(); ++i) {

@@ -9,10 +9,10 @@
 
 // Trigger  Of calls of the GPU runtime: memory is allocated or given back 10 times or more, or a
 //          program is built or loaded, or a call takes over 1 ms and over 10 times what is usual
-//          for its name without waiting for the GPU: it loads code or sets up the device.
+//          for its name without waiting for the GPU: it loads code or sets up the device. Of
+//          launches, only those that are the first of a kernel.
 // Edit     Allocations and builds: half of them, all but the first, all but the first, go away.
-// Slow
-//          first calls: half of the time, then all above what is usual.
+//          Slow first calls: half of the time, then all above what is usual.
 namespace fathom::advise {
 namespace {
 
@@ -77,6 +77,29 @@ About about(std::string_view name) {
   return allocates(name) ? About::memory : About::other;
 }
 
+// The launch of each kernel that came first, in order.
+std::vector<SpanId> first_launches(const Facts& facts) {
+  std::map<trace::NameId, const analyze::WorkRow*> first;
+  for (const analyze::WorkRow& row : facts.on.gpu.rows) {
+    const analyze::WorkRow*& so_far = first[row.name];
+    if (so_far == nullptr || row.start_ns < so_far->start_ns) so_far = &row;
+  }
+  std::vector<SpanId> launches;
+  for (const auto& [name, row] : first) launches.push_back(row->launch);
+  std::sort(launches.begin(), launches.end());
+  return launches;
+}
+
+// Slow launches of kernels that ran before were held up by something else.
+void keep_first_uses(const Facts& facts, std::vector<SpanId>& slow) {
+  if (slow.empty()) return;
+  const std::vector<SpanId> first = first_launches(facts);
+  std::erase_if(slow, [&](SpanId call) {
+    return facts.role(call) == analyze::CallRole::launch &&
+           !std::binary_search(first.begin(), first.end(), call);
+  });
+}
+
 Calls calls_of(const Facts& facts) {
   Calls found;
   std::vector<About> known(facts.trace.names.size());  // each distinct name is looked at once
@@ -100,6 +123,7 @@ Calls calls_of(const Facts& facts) {
       found.allocations.push_back(id);
     }
   }
+  keep_first_uses(facts, found.slow);
   return found;
 }
 
@@ -132,10 +156,16 @@ Candidate of_allocations(const Facts& facts, const std::vector<SpanId>& calls) {
       "make the host wait for the device.",
       base::format_plural(calls.size(), "call", "calls"), time_text(facts, found.concerns_ns));
   found.supposes = "if all but the first went to memory that is kept";
-  found.words.implementation_hint =
-      "Allocate before the loop and reuse; use a caching allocator or a memory pool; avoid "
-      "torch.cuda.empty_cache() in the step.\n"
-      "cudaMallocAsync(&data, bytes, stream);             // from the pool of the stream";
+  found.words.implementation_hint = hint_for(
+      facts.platform,
+      {.words = "Allocate before the loop and reuse it.",
+       .pytorch = " The allocator of PyTorch does so once it has seen the sizes: keep them the "
+                  "same, and torch.cuda.empty_cache() out of the step.",
+       .cuda = " Or take it from a pool.\n"
+               "cudaMallocAsync(&data, bytes, stream);  // from the pool of the device",
+       .opencl = " One large buffer can be divided.\n"
+                 "clCreateSubBuffer(all, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, "
+                 "&error);"});
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
     for (std::size_t i = 1; i < calls.size(); i += pick<std::size_t>(effort, 2, 1, 1)) {
       ignore_waits_of(edits, facts.plan, calls[i]);
@@ -152,17 +182,38 @@ Candidate of_builds(const Facts& facts, const std::vector<SpanId>& calls) {
                                         base::format_plural(calls.size(), "call", "calls"),
                                         time_text(facts, found.concerns_ns));
   found.supposes = "if what was built were kept from run to run";
-  found.words.implementation_hint =
-      "Build each program once, save its binary and load that the next time; build ahead of the "
-      "first use, in another thread.\n"
-      "clGetProgramInfo(program, CL_PROGRAM_BINARIES, …);  // save\n"
-      "clCreateProgramWithBinary(…);                       // the next time";
+  found.words.implementation_hint = hint_for(
+      facts.platform,
+      {.words = "Build or load each program once, ahead of its first use.",
+       .pytorch = " What torch.compile and Triton build is kept in a cache directory: keep that "
+                  "from run to run, and warm up.",
+       .cuda = " Ship machine code for the GPU that is used: what is shipped as source or in an "
+               "intermediate form is compiled when it is loaded.",
+       .opencl = " Save its binary and load that the next time, or see that the driver's cache of "
+                 "kernels is on.\n"
+                 "clGetProgramInfo(program, CL_PROGRAM_BINARIES, size, binaries, NULL);  // save\n"
+                 "clCreateProgramWithBinary(context, 1, &device, …);  // the next time"});
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
     for (const SpanId call : calls) {
       scale_host(edits, facts.plan, call, pick(effort, 0.5, 0.1, 0.0));
     }
   };
   return found;
+}
+
+std::string warm_up_hint(const Platform& platform) {
+  std::string hint = hint_for(
+      platform,
+      {.words = "Do once, before what matters and before what is traced, all that the first use "
+                "sets up",
+       .pytorch =
+           ": run a few steps.\nfor _ in range(3): step(batch)  # before the profiler starts",
+       .cuda = ": create streams and handles of libraries, and launch each kernel once.",
+       .opencl = ": create contexts, queues and kernels, and enqueue each kernel once."});
+  if (platform.runtime == Runtime::cuda) {
+    hint += "\nexport CUDA_MODULE_LOADING=EAGER  # code is loaded when the program begins";
+  }
+  return hint;
 }
 
 Candidate of_slow_calls(const Facts& facts, const std::vector<SpanId>& calls) {
@@ -174,11 +225,7 @@ Candidate of_slow_calls(const Facts& facts, const std::vector<SpanId>& calls) {
       base::format_plural(calls.size(), "call of the runtime", "calls of the runtime"),
       time_text(facts, found.concerns_ns));
   found.supposes = "if that had been done before";
-  found.words.implementation_hint =
-      "Run a few steps before those that matter (and before those that are traced); load code "
-      "ahead of its first use.\n"
-      "export CUDA_MODULE_LOADING=EAGER\n"
-      "for _ in range(3): step(batch)                     # before the profiler starts";
+  found.words.implementation_hint = warm_up_hint(facts.platform);
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
     for (const SpanId call : calls) {
       scale_host(edits, facts.plan, call, pick(effort, 0.5, 0.0, 0.0));

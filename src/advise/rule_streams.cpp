@@ -6,16 +6,15 @@
 #include <map>
 #include <optional>
 
+#include "advise/kernel_name.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
 // Trigger  One kernel follows itself 8 times or more on its stream, and its blocks fill at most
-// half
-//          of the multiprocessors, so that two would fit.
+//          half of the multiprocessors, so that two would fit.
 // Edit     As many run at once as there are multiprocessors for their blocks, up to 8: each takes
-// its
-//          part of the time, with the lag before it. That they do not depend on each other cannot
-//          be seen in a trace; so the low estimate is nothing.
+//          its part of the time, with the lag before it. That they do not depend on each other
+//          cannot be seen in a trace; so the low estimate is nothing.
 namespace fathom::advise {
 namespace {
 
@@ -92,6 +91,10 @@ SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
   return found;
 }
 
+bool multiplies(std::string_view kernel) {
+  return kernel.find("gemm") != kernel.npos || kernel.find("Cijk") != kernel.npos;
+}
+
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& serial,
                        std::int64_t processors) {
   Candidate found;
@@ -101,18 +104,29 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& ser
   found.words.operation = facts.trace.names.view(name);
   found.words.title = "Run small kernels side by side";
   found.words.description = fmt::format(
-      "{} one after the other, {} in all, each with {} on {} multiprocessors: most of the GPU has "
-      "nothing to do.",
+      "{} of {} one after the other, {} in all, each with {} on {} multiprocessors: most of the "
+      "GPU "
+      "has nothing to do.",
       base::format_plural(serial.rows.size(), "call", "calls"),
+      base::fit(kernel_base_name(found.words.operation), 60),
       base::format_duration(static_cast<double>(serial.work_ns)),
       base::format_plural(static_cast<std::uint64_t>(serial.blocks), "block", "blocks"),
       processors);
   found.supposes =
       fmt::format("if they do not depend on each other and {} ran at once", serial.at_once);
-  found.words.implementation_hint =
-      "Batch them (grouped or batched matrix products, one larger launch), or spread them over "
-      "streams.\n"
-      "torch.bmm(a, b)                                   # instead of a loop of torch.mm";
+  found.words.implementation_hint = hint_for(
+      facts.platform,
+      {.words = "Make one larger launch of them, or let them run at once",
+       .pytorch = multiplies(found.words.operation)
+                      ? ": batched products, or several streams.\n"
+                        "torch.bmm(a, b)  # instead of a loop of torch.mm"
+                      : ": one larger tensor instead of many small ones, or several streams.\n"
+                        "with torch.cuda.stream(streams[i % 8]): part(i)",
+       .cuda = ": a larger grid, batched products, or several streams.\n"
+               "kernel<<<blocks, threads, 0, streams[i % 8]>>>(part[i]);",
+       .opencl = ": a larger NDRange, several command queues, or one out of order.\n"
+                 "clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "
+                 "&error);"});
   show_work(found.words, facts, serial.rows);
   found.edit = [&facts, serial](Edits& edits, Effort effort) {
     const double part = 1.0 / static_cast<double>(serial.at_once);

@@ -1,31 +1,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "advise/rules.h"
 #include "base/format.h"
 
-// Trigger  Calls that do nothing but wait for the GPU take 15 % of the run or more than half of the
-//          GPU's idle time.
+// Trigger  Calls that do nothing but wait for the GPU cost it 1 % of the run. They cost what a GPU
+//          stands still after them before work that is launched only then, and no more than they
+//          took: a wait that the GPU works through, with work queued behind it, costs nothing.
 // Edit     The waits are left out, so that the host runs ahead: every second one, all, all. Those
-//          right after a copy to the host are the host reading a result, which may be needed: they
-//          are a suggestion of their own, of which none, every second one and all are left out.
+//          in which the host reads a result, which may be needed, are a suggestion of their own, of
+//          which none, every second one and all are left out; and so are those inside a copy to the
+//          GPU, which have another remedy.
 namespace fathom::advise {
 namespace {
 
-using analyze::CallRole;
+using analyze::WorkRow;
 using trace::kNoSpan;
 using trace::SpanId;
 
-constexpr double kTriggerPct = 15;
-constexpr double kOfIdlePct = 50;
+constexpr double kTriggerPct = 1;
+
+// What a wait is part of, and so what can be done about it.
+enum class Part : std::uint8_t { plain, copy_in, read };
+
+struct Wait {
+  SpanId call = kNoSpan;
+  Part part = Part::plain;
+  std::int64_t costs_ns = 0;
+};
 
 struct Waits {
-  std::vector<SpanId> plain;
-  std::vector<SpanId> reads;  // of a result
-  std::int64_t plain_ns = 0;
-  std::int64_t reads_ns = 0;
+  std::vector<SpanId> calls;
+  std::int64_t time_ns = 0;  // several threads may wait at once
+  std::int64_t costs_ns = 0;
 };
+
+// Whether a span of one of these names is around the call.
+bool is_inside(const Facts& facts, SpanId call, const auto& names) {
+  for (SpanId at = facts.spans.parent[call]; at != kNoSpan; at = facts.spans.parent[at]) {
+    if (std::find(names.begin(), names.end(), facts.trace.name(at)) != names.end()) return true;
+  }
+  return false;
+}
+
+bool reads_a_scalar(const Facts& facts, SpanId call) {
+  constexpr std::array<std::string_view, 2> kReads = {"aten::item", "aten::_local_scalar_dense"};
+  return is_inside(facts, call, kReads);
+}
 
 // Whether what the call waited for ended with a copy to the host.
 bool reads_a_result(const Facts& facts, SpanId call) {
@@ -33,7 +57,7 @@ bool reads_a_result(const Facts& facts, SpanId call) {
   const auto by_call = [](const analyze::HostWait& a, SpanId b) { return a.call < b; };
   auto wait = std::lower_bound(waits.begin(), waits.end(), call, by_call);
   for (; wait != waits.end() && wait->call == call; ++wait) {
-    const analyze::WorkRow& row = facts.on.gpu.rows[wait->on];
+    const WorkRow& row = facts.on.gpu.rows[wait->on];
     const bool comes_back = facts.direction(row) == Direction::from_gpu;
     // What was copied long before the call is not what it is about.
     if (comes_back && row.launch != kNoSpan &&
@@ -44,35 +68,127 @@ bool reads_a_result(const Facts& facts, SpanId call) {
   return false;
 }
 
-// At the end there is nothing left to run ahead to.
-std::int64_t last_launch_ns(const Facts& facts) {
-  std::int64_t last = INT64_MIN;
-  for (const analyze::WorkRow& row : facts.on.gpu.rows) {
-    if (row.launch != kNoSpan) last = std::max(last, facts.spans.start_ns[row.launch]);
-  }
-  return last;
+Part part_of(const Facts& facts, SpanId call) {
+  constexpr std::array<std::string_view, 3> kCopies = {"aten::copy_", "aten::_to_copy", "aten::to"};
+  if (reads_a_result(facts, call) || reads_a_scalar(facts, call)) return Part::read;
+  return is_inside(facts, call, kCopies) ? Part::copy_in : Part::plain;
 }
 
-// Several threads may wait at once.
-std::int64_t time_in(const Facts& facts, const std::vector<SpanId>& calls) {
-  std::vector<base::Interval> time;
-  for (const SpanId call : calls) {
-    time.push_back({facts.spans.start_ns[call], facts.spans.end_ns(call)});
-  }
-  return base::total_length(base::normalize(std::move(time)));
-}
-
-Waits waits_of(const Facts& facts) {
-  const std::int64_t last_launch = last_launch_ns(facts);
-  Waits found;
+// By thread and time, as their numbers are.
+std::vector<Wait> waits_of(const Facts& facts) {
+  std::vector<Wait> found;
   for (const SpanId call : facts.waits) {
-    if (!is_sync(facts.role(call)) || facts.spans.start_ns[call] >= last_launch) continue;
-    const bool reads = reads_a_result(facts, call);
-    (reads ? found.reads : found.plain).push_back(call);
+    if (is_sync(facts.role(call))) found.push_back({call, part_of(facts, call), 0});
   }
-  found.plain_ns = time_in(facts, found.plain);
-  found.reads_ns = time_in(facts, found.reads);
   return found;
+}
+
+// Work that a GPU stood still before, because it was launched only then.
+struct LateWork {
+  SpanId launch = kNoSpan;
+  std::int64_t idle_ns = 0;
+};
+
+// By thread that launches, in order of time. Each GPU by itself: one that works does not help
+// another that has nothing to do.
+std::map<trace::TrackId, std::vector<LateWork>> late_work(const Facts& facts) {
+  std::map<trace::TrackId, std::vector<LateWork>> found;
+  for (const analyze::GpuDevice& device : facts.on.gpu.devices) {
+    std::int64_t busy_until = INT64_MAX;
+    for (const std::uint32_t index : device.by_start) {
+      const WorkRow& row = facts.on.gpu.rows[index];
+      const bool is_late = row.start_ns > busy_until && row.launch != kNoSpan &&
+                           facts.spans.start_ns[row.launch] >= busy_until;
+      if (is_late) {
+        found[facts.spans.track[row.launch]].push_back({row.launch, row.start_ns - busy_until});
+      }
+      busy_until = busy_until == INT64_MAX ? row.end_ns : std::max(busy_until, row.end_ns);
+    }
+  }
+  for (auto& [track, late] : found) {
+    std::stable_sort(late.begin(), late.end(), [&](const LateWork& a, const LateWork& b) {
+      return facts.spans.start_ns[a.launch] < facts.spans.start_ns[b.launch];
+    });
+  }
+  return found;
+}
+
+// Waits by when they were over: of each thread, and of all for threads that never wait (the
+// backward pass has one).
+struct WaitsByEnd {
+  std::vector<Wait*> all;
+  std::map<trace::TrackId, std::vector<Wait*>> of_track;
+
+  const std::vector<Wait*>& before(trace::TrackId track) const {
+    const auto own = of_track.find(track);
+    return own == of_track.end() ? all : own->second;
+  }
+};
+
+WaitsByEnd by_end(const Facts& facts, std::vector<Wait>& waits) {
+  WaitsByEnd found;
+  for (Wait& wait : waits) found.all.push_back(&wait);
+  std::stable_sort(found.all.begin(), found.all.end(), [&](const Wait* a, const Wait* b) {
+    return facts.spans.end_ns(a->call) < facts.spans.end_ns(b->call);
+  });
+  for (Wait* wait : found.all) found.of_track[facts.spans.track[wait->call]].push_back(wait);
+  return found;
+}
+
+// The last that was over pays first, and each no more than it took.
+void pay(const Facts& facts, std::vector<Wait*>& over, std::int64_t idle_ns) {
+  while (idle_ns > 0 && !over.empty()) {
+    Wait& wait = *over.back();
+    const std::int64_t pays = std::min(idle_ns, facts.spans.duration_ns[wait.call] - wait.costs_ns);
+    wait.costs_ns += pays;
+    idle_ns -= pays;
+    if (idle_ns > 0) over.pop_back();
+  }
+}
+
+// Without the waits before it, late work would have been launched as much earlier as they took.
+void charge(const Facts& facts, std::vector<Wait>& waits) {
+  const WaitsByEnd ordered = by_end(facts, waits);
+  for (const auto& [track, late] : late_work(facts)) {
+    const std::vector<Wait*>& before = ordered.before(track);
+    std::vector<Wait*> over;  // that have not paid all yet
+    auto next = before.begin();
+    for (const LateWork& work : late) {
+      const std::int64_t launched = facts.spans.start_ns[work.launch];
+      for (; next != before.end() && facts.spans.end_ns((*next)->call) <= launched; ++next) {
+        over.push_back(*next);
+      }
+      pay(facts, over, work.idle_ns);
+    }
+  }
+}
+
+// Those of a part that cost anything.
+Waits of_part(const Facts& facts, const std::vector<Wait>& waits, Part part) {
+  Waits found;
+  std::vector<base::Interval> time;
+  for (const Wait& wait : waits) {
+    if (wait.part != part || wait.costs_ns == 0) continue;
+    found.calls.push_back(wait.call);
+    found.costs_ns += wait.costs_ns;
+    time.push_back({facts.spans.start_ns[wait.call], facts.spans.end_ns(wait.call)});
+  }
+  found.time_ns = base::total_length(base::normalize(std::move(time)));
+  return found;
+}
+
+// "clFinish", "cudaStreamSynchronize and cudaDeviceSynchronize": what is called most first.
+std::string names_of(const Facts& facts, const std::vector<SpanId>& calls) {
+  std::map<trace::NameId, std::size_t> counts;
+  for (const SpanId call : calls) ++counts[facts.spans.name[call]];
+  std::vector<std::pair<std::size_t, trace::NameId>> by_count;
+  for (const auto& [name, count] : counts) by_count.emplace_back(count, name);
+  std::stable_sort(by_count.begin(), by_count.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text(facts.trace.names.view(by_count[0].second));
+  if (by_count.size() > 1)
+    text += fmt::format(" and {}", facts.trace.names.view(by_count[1].second));
+  return text;
 }
 
 // Leaves out one in `every`; none where that is 0.
@@ -83,57 +199,90 @@ void leave_out(Edits& edits, const ReplayPlan& plan, const std::vector<SpanId>& 
   }
 }
 
-Candidate candidate_of(const Facts& facts, const std::vector<SpanId>& calls, std::int64_t time_ns) {
+Candidate candidate_of(const Facts& facts, const Waits& waits) {
   Candidate found;
-  found.concerns_ns = time_ns;
+  found.concerns_ns = waits.costs_ns;
   found.words.rule = "sync";
   found.words.type = SuggestionType::parallelization;
-  std::vector<SpanId> longest = calls;
-  std::stable_sort(longest.begin(), longest.end(), [&](SpanId a, SpanId b) {
-    return facts.spans.duration_ns[a] > facts.spans.duration_ns[b];
-  });
-  found.words.operation = facts.trace.name(facts.caller_of(longest.front()));
-  show(found.words, facts.trace, std::move(longest));
-  return found;
-}
-
-std::string seen(const Facts& facts, const std::vector<SpanId>& calls, std::int64_t time_ns) {
-  return fmt::format("the host waited {} ({} of the run) in {}",
-                     base::format_duration(static_cast<double>(time_ns)),
-                     base::format_percent(facts.share(time_ns)),
-                     base::format_plural(calls.size(), "call", "calls"));
-}
-
-Candidate of_plain(const Facts& facts, const Waits& waits) {
-  Candidate found = candidate_of(facts, waits.plain, waits.plain_ns);
-  found.words.title = "Let the host run ahead: leave out synchronisation";
-  found.words.description = fmt::format(
-      "Before it went on to launch, {}: the GPU has nothing queued when such a call returns.",
-      seen(facts, waits.plain, waits.plain_ns));
+  show(found.words, facts.trace, waits.calls);
+  found.words.operation = facts.trace.name(facts.caller_of(found.words.evidence.front()));
   found.supposes = "if the host did not wait";
-  found.words.implementation_hint =
-      "Keep torch.cuda.synchronize(), cudaDeviceSynchronize and clFinish out of the step; let "
-      "streams wait for each other with events, and wait once at the end.\n"
-      "done.record(copy_stream)\n"
-      "compute_stream.wait_event(done)  # the host goes on";
-  found.edit = [&facts, calls = waits.plain](Edits& edits, Effort effort) {
+  found.edit = [&facts, calls = waits.calls](Edits& edits, Effort effort) {
     leave_out(edits, facts.plan, calls, pick<std::size_t>(effort, 2, 1, 1));
   };
   return found;
 }
 
-Candidate of_reads(const Facts& facts, const Waits& waits) {
-  Candidate found = candidate_of(facts, waits.reads, waits.reads_ns);
-  found.words.title = "Keep results on the GPU: the host reads them one by one";
-  found.words.description =
-      fmt::format("To read results of the GPU, {}.", seen(facts, waits.reads, waits.reads_ns));
-  found.supposes = "if every second of these reads were left out or came later";
+std::string seen(const Facts& facts, const Waits& waits) {
+  return fmt::format(
+      "the host waited {} ({} of the run) in {} of {}; after that a GPU ran out of work, for up to "
+      "{}.",
+      base::format_duration(static_cast<double>(waits.time_ns)),
+      base::format_percent(facts.share(waits.time_ns)),
+      base::format_plural(waits.calls.size(), "call", "calls"), names_of(facts, waits.calls),
+      base::format_duration(static_cast<double>(waits.costs_ns)));
+}
+
+Candidate of_plain(const Facts& facts, const Waits& waits) {
+  Candidate found = candidate_of(facts, waits);
+  found.words.title = "Let the host run ahead: leave out synchronisation";
+  found.words.description = "Before it went on to launch, " + seen(facts, waits);
+  found.words.implementation_hint = fmt::format(
+      "Keep {} out of the loop. {}", names_of(facts, waits.calls),
+      hint_for(facts.platform,
+               {.words = "Let work wait for other work, not the host for it, and wait once at the "
+                         "end.",
+                .pytorch = "\ndone.record(copy_stream)\n"
+                           "compute_stream.wait_event(done)  # the host goes on",
+                .cuda = "\ncudaEventRecord(done, copy_stream);\n"
+                        "cudaStreamWaitEvent(compute_stream, done, 0);  // the host goes on",
+                .opencl = "\nclFlush(queue);  // the device begins, the host goes on\n"
+                          "clWaitForEvents(1, &last);  // where a result is needed"}));
+  return found;
+}
+
+// Only PyTorch has such copies to be inside of.
+Candidate of_copies(const Facts& facts, const Waits& waits) {
+  Candidate found = candidate_of(facts, waits);
+  found.words.title = "Copy to the GPU without waiting, or make it there";
+  found.words.description = "In copies to the GPU " + seen(facts, waits);
   found.words.implementation_hint =
-      "Log every N steps, gather values on the GPU and read them together, and avoid .item(), "
-      ".cpu(), nonzero() and printing tensors in the step.\n"
-      "total_loss += loss.detach()                       # instead of loss.item()\n"
-      "if step % 50 == 0: print(total_loss.item() / 50)";
-  found.edit = [&facts, calls = waits.reads](Edits& edits, Effort effort) {
+      "A copy from memory that is not pinned makes the host wait for all that is queued before it. "
+      "Pin that memory, make small tensors on the GPU, and index with tensors that are there.\n"
+      "batch = batch.pin_memory().to(\"cuda\", non_blocking=True)\n"
+      "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")";
+  return found;
+}
+
+std::string read_hint(const Facts& facts, const Waits& waits) {
+  const bool scalars = std::count_if(waits.calls.begin(), waits.calls.end(),
+                                     [&](SpanId call) { return reads_a_scalar(facts, call); }) *
+                           2 >=
+                       static_cast<std::ptrdiff_t>(waits.calls.size());
+  return hint_for(
+      facts.platform,
+      {.words = "Read results less often, several together, and only where they are used.",
+       .pytorch = scalars ? " Each .item(), and each tensor that is printed or decided on, waits.\n"
+                            "total_loss += loss.detach()  # instead of loss.item()\n"
+                            "if step % 50 == 0: print(total_loss.item() / 50)"
+                          : " Sizes that depend on data (nonzero, unique, masks as an index) are "
+                            "read too.\n"
+                            "result = result.to(\"cpu\", non_blocking=True)  # wait for an event "
+                            "before it is used",
+       .cuda = "\ncudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, copy_stream);  // to "
+               "pinned memory\n"
+               "cudaEventRecord(copied, copy_stream);  // wait for this where it is used",
+       .opencl = "\nclEnqueueReadBuffer(queue, from, CL_FALSE, 0, bytes, to, 0, NULL, &copied);\n"
+                 "clWaitForEvents(1, &copied);  // where it is used"});
+}
+
+Candidate of_reads(const Facts& facts, const Waits& waits) {
+  Candidate found = candidate_of(facts, waits);
+  found.words.title = "Keep results on the GPU: the host reads them one by one";
+  found.words.description = "To read results of the GPU, " + seen(facts, waits);
+  found.supposes = "if every second of these reads were left out or came later";
+  found.words.implementation_hint = read_hint(facts, waits);
+  found.edit = [&facts, calls = waits.calls](Edits& edits, Effort effort) {
     leave_out(edits, facts.plan, calls, pick<std::size_t>(effort, 0, 2, 1));
   };
   return found;
@@ -142,15 +291,16 @@ Candidate of_reads(const Facts& facts, const Waits& waits) {
 }  // namespace
 
 Candidates rule_sync(const Facts& facts) {
-  const Waits waits = waits_of(facts);
-  const std::int64_t all = waits.plain_ns + waits.reads_ns;
-  const std::int64_t idle = base::total_length(facts.gaps);
-  const bool is_much_of_idle =
-      static_cast<double>(all) * 100 > kOfIdlePct * static_cast<double>(idle) && idle > 0;
-  if (facts.share(all) < kTriggerPct && !is_much_of_idle) return {};
+  std::vector<Wait> all = waits_of(facts);
+  charge(facts, all);
+  const Waits plain = of_part(facts, all, Part::plain);
+  const Waits copies = of_part(facts, all, Part::copy_in);
+  const Waits reads = of_part(facts, all, Part::read);
+  if (facts.share(plain.costs_ns + copies.costs_ns + reads.costs_ns) < kTriggerPct) return {};
   Candidates found;
-  if (!waits.plain.empty()) found.push_back(of_plain(facts, waits));
-  if (!waits.reads.empty()) found.push_back(of_reads(facts, waits));
+  if (!plain.calls.empty()) found.push_back(of_plain(facts, plain));
+  if (!copies.calls.empty()) found.push_back(of_copies(facts, copies));
+  if (!reads.calls.empty()) found.push_back(of_reads(facts, reads));
   return found;
 }
 

@@ -91,12 +91,17 @@ std::string evidence_text(const SuggestReport& report, const Suggestion& one,
       label_of(report.trace.tracks[spans.track[first]]), base::fit(report.trace.name(first), 48));
 }
 
+// Names in it cannot move the cursor.
+std::string printable(std::string_view text) {
+  return base::fit(text, text.size());
+}
+
 std::string hint_text(const std::string& hint, std::size_t width) {
   const std::size_t words = std::min(hint.find('\n'), hint.size());
-  std::string text = wrapped(hint.substr(0, words), "      how   ", width);
+  std::string text = wrapped(printable(hint.substr(0, words)), "      how   ", width);
   for (std::size_t at = words; at < hint.size();) {
     const std::size_t end = std::min(hint.find('\n', at + 1), hint.size());
-    text += "              " + hint.substr(at + 1, end - at - 1) + "\n";
+    text += "              " + printable(hint.substr(at + 1, end - at - 1)) + "\n";
     at = end;
   }
   return text;
@@ -110,7 +115,7 @@ std::string suggestion_text(const SuggestReport& report, const Suggestion& one, 
   const std::size_t filled = base::display_width(title) + used;
   std::string text = fmt::format("\n  {:>2}  {}{}{}\n", number, title,
                                  std::string(width > filled ? width - filled : 2, ' '), right);
-  text += wrapped(one.description, "      seen  ", width);
+  text += wrapped(printable(one.description), "      seen  ", width);
   text += wrapped(one.expected_improvement, "      gain  ", width);
   text += hint_text(one.implementation_hint, width);
   if (!one.evidence.empty()) {

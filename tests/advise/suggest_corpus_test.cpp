@@ -68,6 +68,29 @@ TEST(SuggestCorpus, TheRightSuggestionComesFirst) {
   }
 }
 
+std::string hints_of(const std::string& name) {
+  std::string text;
+  for (const std::string& file : all_files()) {
+    if (std::filesystem::path(file).filename().string().rfind(name, 0) != 0) continue;
+    const trace::Trace trace = trace::read_trace(file);
+    for (const Suggestion& one : suggest(trace, true).list) text += one.implementation_hint + "\n";
+  }
+  return text;
+}
+
+TEST(SuggestCorpus, HintsFitWhatWasTraced) {
+  if (all_files().empty()) GTEST_SKIP() << "no corpus";
+  for (const char* inference : {"b200_vllm", "h100_bert", "mi300_bert", "mi210_gpu"}) {
+    EXPECT_EQ(hints_of(inference).find("torch.optim"), std::string::npos) << inference;
+  }
+  EXPECT_NE(hints_of("v100_rank1of2.json").find("torch.optim.SGD("), std::string::npos);
+  // Its waits are all inside copies.
+  const std::string copies = hints_of("mfu_2gpu_before");
+  EXPECT_NE(copies.find("non_blocking=True"), std::string::npos);
+  EXPECT_EQ(copies.find("Synchronize"), std::string::npos) << copies;
+  EXPECT_EQ(hints_of("v100_").find("TF32"), std::string::npos);
+}
+
 // The same job was measured with workers: the estimate, from low to high, has what they brought.
 TEST(SuggestCorpus, WhatWorkersWouldBringIsWhatTheyBrought) {
   double without = 0;

@@ -80,6 +80,37 @@ TEST(Suggest, TextSaysWhatToDoWhatItBringsAndHow) {
   }
 }
 
+TEST(Suggest, NamesCannotMoveTheCursor) {
+  json trace = json::parse(loading_trace());
+  for (json& event : trace["traceEvents"]) {
+    if (event["cat"] == "kernel") event["name"] = "\x1b[2Jevil";
+    if (event["cat"] == "user_annotation") event["name"] = "\x1b[2JDataLoader";
+  }
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", trace.dump());
+  const Outcome outcome = run_program({"suggest", file, "--all"});
+  EXPECT_NE(outcome.out.find("evil"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << outcome.out;
+}
+
+// A program that is not PyTorch gets no code of it.
+TEST(Suggest, OfAnOpenclRunSpeaksOpencl) {
+  json trace = json::parse(loading_trace());
+  for (json& event : trace["traceEvents"]) {
+    if (event["name"] == "cudaLaunchKernel") event["name"] = "clEnqueueNDRangeKernel";
+    if (event["name"] == "cudaDeviceSynchronize") event["name"] = "clFinish";
+    if (event["cat"] == "user_annotation") event["name"] = "prepare";
+    if (event["cat"] == "user_annotation") event["cat"] = "cpu_op";
+  }
+  const Scratch scratch;
+  const Outcome outcome =
+      run_program({"suggest", scratch.write("trace.json", trace.dump()), "--all"});
+  EXPECT_NE(outcome.out.find("clFlush"), std::string::npos) << outcome.out;
+  for (const char* part : {"torch", "cuda", "CUDA", "ncu "}) {
+    EXPECT_EQ(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
 TEST(Suggest, JsonIsAsTheSchemaSays) {
   const Scratch scratch;
   const std::string file = scratch.write("trace.json", loading_trace());

@@ -1,0 +1,96 @@
+#include "advise/platform.h"
+
+#include <gtest/gtest.h>
+
+#include "analyze/trace_maker.h"
+
+namespace fathom::advise {
+namespace {
+
+using analyze::TraceMaker;
+using trace::SpanKind;
+
+Platform of(TraceMaker& maker, const std::string& device = "") {
+  trace::RunInfo run;
+  if (!device.empty()) run.devices.push_back({0, device, {}, {}});
+  return platform_of(maker.make(run));
+}
+
+TEST(Platform, TheRuntimeIsThatOfItsCalls) {
+  EXPECT_EQ(of(TraceMaker().call("cudaLaunchKernel", 0, 5)).runtime, Runtime::cuda);
+  EXPECT_EQ(of(TraceMaker().call("cuLaunchKernel", 0, 5)).runtime, Runtime::cuda);
+  EXPECT_EQ(of(TraceMaker().call("hipLaunchKernel", 0, 5)).runtime, Runtime::hip);
+  EXPECT_EQ(of(TraceMaker().call("clFinish", 0, 5)).runtime, Runtime::opencl);
+  EXPECT_EQ(of(TraceMaker().call("clip", 0, 5)).runtime, Runtime::unknown);
+  EXPECT_EQ(of(TraceMaker().op("clClip", 0, 5)).runtime, Runtime::unknown);
+}
+
+TEST(Platform, WithoutCallsTheDeviceTells) {
+  EXPECT_EQ(of(TraceMaker().gpu("k", 0, 5), "NVIDIA A100").runtime, Runtime::cuda);
+  EXPECT_EQ(of(TraceMaker().gpu("k", 0, 5), "AMD Instinct MI210").runtime, Runtime::hip);
+  EXPECT_EQ(of(TraceMaker().gpu("k", 0, 5), "pthread-haswell-AMD EPYC").runtime, Runtime::unknown);
+  EXPECT_EQ(of(TraceMaker().call("clFinish", 0, 5), "NVIDIA A100").runtime, Runtime::opencl);
+}
+
+TEST(Platform, PytorchIsKnownByItsOperationsAnnotationsAndKernels) {
+  EXPECT_TRUE(of(TraceMaker().op("aten::mm", 0, 5)).is_pytorch);
+  EXPECT_TRUE(of(TraceMaker().step("ProfilerStep#3", 0, 5)).is_pytorch);
+  EXPECT_TRUE(of(TraceMaker().gpu("void at::native::add<float>(int)", 0, 5)).is_pytorch);
+  EXPECT_FALSE(of(TraceMaker().op("matmul", 0, 5)).is_pytorch);
+}
+
+TEST(Platform, InferenceShowsNeitherABackwardPassNorAnOptimizer) {
+  const Platform inference =
+      of(TraceMaker().op("aten::mm", 0, 5).op("aten::_fused_sdp_choice", 6, 1));
+  EXPECT_FALSE(inference.trains || inference.has_optimizer);
+  EXPECT_EQ(fused_optimizer_line(inference), "");
+  const Platform backward = of(TraceMaker().op("aten::mm", 0, 5).op("MmBackward0", 6, 1));
+  EXPECT_TRUE(backward.trains);
+  EXPECT_FALSE(backward.has_optimizer);
+}
+
+TEST(Platform, TheOptimizerThatWasSeenIsTheOneThatIsNamed) {
+  const auto line = [](const std::string& name) {
+    return fused_optimizer_line(of(TraceMaker().op(name, 0, 5, 1, SpanKind::annotation)));
+  };
+  EXPECT_NE(line("Optimizer.step#SGD.step").find("torch.optim.SGD("), std::string::npos);
+  EXPECT_EQ(line("Optimizer.step#FusedAdam.step"), "");
+  const Platform fused = of(TraceMaker()
+                                .op("Optimizer.step#AdamW.step", 0, 9, 1, SpanKind::annotation)
+                                .op("aten::_fused_adamw_", 1, 5));
+  EXPECT_EQ(fused_optimizer_line(fused), "");
+}
+
+TEST(Platform, Tf32CameWithAmpere) {
+  for (const char* name : {"Tesla V100-SXM2-16GB", "Tesla T4", "Quadro RTX 6000", "NVIDIA TITAN V",
+                           "NVIDIA GeForce RTX 2080 Ti"}) {
+    EXPECT_EQ(tensor_cores_of(name), TensorCores::without_tf32) << name;
+  }
+  for (const char* name : {"NVIDIA A100-PG509-200", "NVIDIA A10G", "NVIDIA H100 80GB HBM3",
+                           "NVIDIA B200", "NVIDIA GeForce RTX 3090", "NVIDIA L4",
+                           "NVIDIA RTX 6000 Ada Generation", "NVIDIA RTX A6000"}) {
+    EXPECT_EQ(tensor_cores_of(name), TensorCores::with_tf32) << name;
+  }
+  for (const char* name : {"Tesla P100-PCIE-16GB", "NVIDIA T400", "AMD Instinct MI300X",
+                           "NVIDIA GeForce GTX 1660", "pthread-haswell-AMD EPYC", ""}) {
+    EXPECT_EQ(tensor_cores_of(name), TensorCores::none_known) << name;
+  }
+}
+
+TEST(Platform, AHintGoesOnInTheLanguageOfTheProgram) {
+  const Hints hints = {.words = "Copy ahead",
+                       .pytorch = ".\nx.to(\"cuda\")",
+                       .cuda = ".\ncudaMemcpyAsync(…);",
+                       .opencl = ".\nclEnqueueCopyBuffer(…);"};
+  Platform platform;
+  EXPECT_EQ(hint_for(platform, hints), "Copy ahead.");
+  platform.runtime = Runtime::opencl;
+  EXPECT_EQ(hint_for(platform, hints), "Copy ahead.\nclEnqueueCopyBuffer(…);");
+  platform.runtime = Runtime::hip;
+  EXPECT_EQ(hint_for(platform, hints), "Copy ahead.\nhipMemcpyAsync(…);");
+  platform.is_pytorch = true;
+  EXPECT_EQ(hint_for(platform, hints), "Copy ahead.\nx.to(\"cuda\")");
+}
+
+}  // namespace
+}  // namespace fathom::advise
