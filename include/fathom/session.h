@@ -19,7 +19,8 @@ struct KernelSummary {
   double mean_time_ms = 0;
   double min_time_ms = 0;
   double max_time_ms = 0;
-  std::string global_size;  // of its longest launch, "1024x1024"; empty where it is not known
+  std::string global_size;  // of its launches, "1024x1024"; "several" where they differ; empty
+                            // where it is not known
   std::string local_size;   // the same; empty, too, where the driver chose
 };
 

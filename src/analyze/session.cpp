@@ -87,14 +87,37 @@ std::string argument(const std::string& json, std::string_view name) {
   return text;
 }
 
-void add_kernels(ProfileSession& session, const trace::Trace& trace,
-                 const std::vector<Operation>& operations) {
-  std::unordered_map<std::string_view, SpanId> longest;
+struct LaunchSize {
+  std::string global;
+  std::string local;
+};
+
+// The size that all launches of a kernel had, "several" where they differ. Launches of one shape
+// are of one size, so one of each is looked at.
+std::unordered_map<std::string_view, LaunchSize> launch_sizes(const trace::Trace& trace) {
+  std::map<std::pair<trace::NameId, trace::NameId>, SpanId> one_of_each;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
     if (trace.spans.kind[id] != SpanKind::kernel) continue;
-    SpanId& so_far = longest.try_emplace(trace.name(id), id).first->second;
-    if (trace.spans.duration_ns[id] > trace.spans.duration_ns[so_far]) so_far = id;
+    one_of_each.try_emplace({trace.spans.name[id], trace.spans.shape[id]}, id);
   }
+  const auto join = [](std::string& known, const std::string& next) {
+    if (known != next) known = "several";
+  };
+  std::unordered_map<std::string_view, LaunchSize> sizes;
+  for (const auto& [shape, id] : one_of_each) {
+    const std::string args = trace.args(id);
+    const LaunchSize size = {argument(args, "global"), argument(args, "local")};
+    const auto [known, is_first] = sizes.try_emplace(trace.name(id), size);
+    if (is_first) continue;
+    join(known->second.global, size.global);
+    join(known->second.local, size.local);
+  }
+  return sizes;
+}
+
+void add_kernels(ProfileSession& session, const trace::Trace& trace,
+                 const std::vector<Operation>& operations) {
+  const auto sizes = launch_sizes(trace);
   for (const Operation& operation : operations) {  // by self time, which is all a kernel has
     if (operation.kind != SpanKind::kernel) continue;
     const base::DurationStats& stats = operation.durations;
@@ -105,9 +128,8 @@ void add_kernels(ProfileSession& session, const trace::Trace& trace,
     kernel.mean_time_ms = ms(stats.mean_ns());
     kernel.min_time_ms = ms(stats.min_ns());
     kernel.max_time_ms = ms(stats.max_ns());
-    const std::string args = trace.args(longest.at(operation.name));
-    kernel.global_size = argument(args, "global");
-    kernel.local_size = argument(args, "local");
+    kernel.global_size = sizes.at(operation.name).global;
+    kernel.local_size = sizes.at(operation.name).local;
   }
 }
 

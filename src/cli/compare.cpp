@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +8,8 @@
 #include "cli/commands.h"
 #include "cli/compare_record.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
+#include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/comparison_report.h"
 #include "report/history_report.h"
@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* kExamples = R"(
 With --gate the exit status is 0 where nothing got slower, 1 for a regression, 3 where these runs do
-not tell, and 2 for bad usage or input.
+not tell, and 2 for bad usage or input; with --repeat that is also a program that cannot be started or
+fails.
 
 Examples:
   fathom compare before.json.gz --with after.json.gz
@@ -37,9 +38,7 @@ struct Options {
   int repeat = 0;        // with it, `base` is two commands with ":::" between
   bool history = false;  // with it, `base` is a series of runs
   bool gate = false;
-  bool wants_json = false;
-  std::string json;
-  std::string page;  // where to write the page; empty: nowhere
+  Outputs outputs;
   std::size_t top = 20;
 };
 
@@ -64,17 +63,17 @@ int gate_status(compare::Outcome outcome) {
   }
 }
 
-// Text or JSON, as asked for; both where the JSON goes to a file.
 template <typename Report>
 void show(const Report& found, const Options& options) {
-  if (options.wants_json) put_json(report::to_json(found), options.json);
-  if (!options.wants_json || !options.json.empty()) {
-    fmt::print("{}", report::to_text(found, options.top, base::terminal_width(stdout)));
+  if (options.outputs.wants_json) put_json(report::to_json(found), options.outputs.json);
+  if (options.outputs.wants_text()) {
+    put(report::to_text(found, options.top, base::terminal_width(stdout)), {});
   }
 }
 
 void run_history(const Options& options) {
-  if (!options.current.empty() || options.repeat > 0 || options.gate || !options.page.empty()) {
+  if (!options.current.empty() || options.repeat > 0 || options.gate ||
+      !options.outputs.page.empty()) {
     throw base::Error("compare --history", "takes one series of runs, has no page and is no gate",
                       "Try: fathom compare --history RUN…");
   }
@@ -95,7 +94,7 @@ void read_sides(const Options& options, std::vector<compare::Run>& base,
   const auto take = [&](std::vector<compare::Run>& runs, compare::Side side) {
     return [&, side](const trace::Trace& trace, const std::string& file) {
       runs.push_back(compare::run_of(trace, file));
-      if (!options.page.empty()) flames.add(analyze::flame_tree(trace), side);
+      if (!options.outputs.page.empty()) flames.add(analyze::flame_tree(trace), side);
     };
   };
   for_each_run(options.base, progress, take(base, compare::Side::base));
@@ -103,6 +102,7 @@ void read_sides(const Options& options, std::vector<compare::Run>& base,
 }
 
 void run(Options options) {
+  settle(options.outputs);
   if (options.history) return run_history(options);
   if (options.repeat > 0) {
     auto [base, current] = record_in_turn(options.base, options.repeat);
@@ -120,9 +120,9 @@ void run(Options options) {
   const report::ComparisonReport report{compare::compare_runs(base, current, options.settings),
                                         options.base, options.current};
   show(report, options);
-  if (!options.page.empty()) {
+  if (!options.outputs.page.empty()) {
     const compare::FlameChange flame = std::move(flames).finish(report.comparison);
-    put(report::page_html(report::page_compare(report, flame), "compare"), options.page);
+    put(report::page_html(report::page_compare(report, flame), "compare"), options.outputs.page);
   }
   if (!options.gate || input_was_damaged()) return;
   std::fflush(stdout);
@@ -135,33 +135,31 @@ void add_compare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("compare", "Tells what got slower or faster between runs, and how surely");
-  command->add_option("BASE", options->base, "Runs before: traces or profiles")->required();
+  CLI::Option* base =
+      command->add_option("BASE", options->base, "Runs before: traces or profiles")->required();
   command->add_option("--with", options->current, "Runs now")->type_name("CURRENT");
   command
       ->add_option("--threshold", options->settings.threshold_pct, "Percent that count as a change")
-      ->check(CLI::Range(0.1, 1000.0))
+      ->check(number(0.1, 1000))
       ->capture_default_str();
   command
       ->add_option(
           "--repeat", options->repeat,
           "Record two commands, after -- and with ::: between them, so many times each, to "
-          "before-N.pftrace and now-N.pftrace")
-      ->check(CLI::Range(1, 1000));
+          "the next free before-N.pftrace and now-N.pftrace")
+      ->check(whole_number(1, 1000));
   command->add_flag("--history", options->history,
                     "Find in a series of runs, oldest first, where operations changed");
   command->add_flag("--gate", options->gate, "Say it with the exit status, for CI");
   command->add_flag("--single-run-gate", options->settings.single_run_decides,
                     "Let one run a side decide by the threshold alone, noise and all");
-  command->add_option("--top", options->top, "Rows of the table")->capture_default_str();
-  CLI::Option* json =
-      command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
-          ->expected(0, 1);
-  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
+  command->add_option("--top", options->top, "Rows of the table")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  add_json(*command, options->outputs, base);
+  command->add_option("-o,--output", options->outputs.page, "Write the page: one HTML file");
   command->footer(kExamples);
-  command->callback([options, json] {
-    options->wants_json = json->count() > 0;
-    run(*options);
-  });
+  command->callback([options] { run(*options); });
 }
 
 }  // namespace fathom::cli

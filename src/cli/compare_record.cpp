@@ -1,6 +1,12 @@
 #include "cli/compare_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 
 #include "base/error.h"
 #include "cli/record_run.h"
@@ -11,12 +17,60 @@ namespace {
 
 constexpr double kMemoryIntervalMs = 10;
 
-std::string record(const std::vector<std::string>& command, const char* name, int run) {
-  std::string file = record::numbered(name, run);
-  const record::Ended ended = record_run(command, {}, kMemoryIntervalMs, file);
-  if (ended.signal == 0 && ended.exit_status == 0) return file;
-  say_how_it_ended(ended);
-  throw base::Error(command.front(), "did not end well, so its runs cannot be compared");
+// Makes an empty file; false where there is one of that name already.
+bool reserve(const std::string& file) {
+  std::FILE* const made = std::fopen(file.c_str(), "wx");
+  if (made == nullptr && errno != EEXIST) throw base::Error(file, std::strerror(errno));
+  if (made != nullptr) std::fclose(made);
+  return made != nullptr;
+}
+
+// Files of the next number that neither side has had: earlier runs are not written over.
+void reserve_pair(RecordedSides& sides, int& number) {
+  for (;;) {
+    ++number;
+    const std::string before = record::numbered("before.pftrace", number);
+    const std::string now = record::numbered("now.pftrace", number);
+    if (!reserve(before)) continue;
+    if (reserve(now)) {
+      sides.base.push_back(before);
+      sides.current.push_back(now);
+      return;
+    }
+    std::filesystem::remove(before);
+  }
+}
+
+std::string how(const record::Ended& ended) {
+  return ended.signal != 0
+             ? fmt::format("was ended by signal {} ({})", ended.signal, strsignal(ended.signal))
+             : fmt::format("ended with status {}", ended.exit_status);
+}
+
+void record(const std::vector<std::string>& command, const std::string& file) {
+  record::Ended ended;
+  try {
+    ended = record_run(command, {}, kMemoryIntervalMs, file);
+  } catch (const record::CannotRun& error) {
+    throw base::Error(error);  // the status is no longer that of one program
+  }
+  if (ended.signal == 0 && ended.exit_status == 0) return;
+  throw base::Error(command.front(), how(ended) + ", so its runs cannot be compared",
+                    "What it did is in " + file);
+}
+
+std::string names(const std::vector<std::string>& files) {
+  return files.size() == 1 ? files.front() : fmt::format("{} … {}", files.front(), files.back());
+}
+
+// Empty files are names of runs that never began.
+void remove_empty(const RecordedSides& sides) {
+  for (const auto& files : {sides.base, sides.current}) {
+    for (const std::string& file : files) {
+      std::error_code gone;
+      if (std::filesystem::is_empty(file, gone)) std::filesystem::remove(file, gone);
+    }
+  }
 }
 
 }  // namespace
@@ -30,10 +84,18 @@ RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat) 
   const std::vector<std::string> before(words.begin(), between);
   const std::vector<std::string> now(between + 1, words.end());
   RecordedSides sides;
-  for (int run = 1; run <= repeat; ++run) {
-    sides.base.push_back(record(before, "before.pftrace", run));
-    sides.current.push_back(record(now, "now.pftrace", run));
+  int number = 0;
+  try {
+    for (int run = 0; run < repeat; ++run) {
+      reserve_pair(sides, number);
+      record(before, sides.base.back());
+      record(now, sides.current.back());
+    }
+  } catch (...) {
+    remove_empty(sides);
+    throw;
   }
+  fmt::print(stderr, "fathom: recorded {} and {}\n", names(sides.base), names(sides.current));
   return sides;
 }
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/load.h"
 #include "trace/write.h"
 
@@ -28,10 +28,7 @@ struct Options {
 };
 
 void run(const Options& options) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.in, options.out, ignored)) {
-    throw base::Error(options.out, "is the input itself", "Name another file to write");
-  }
+  will_write(options.out);
   const trace::Trace trace = load(options.in);
   trace::write_trace(trace, options.out);
   fmt::print("{}: {}, {}\n", options.out, base::format_plural(trace.spans.size(), "span", "spans"),

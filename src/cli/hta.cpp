@@ -12,7 +12,10 @@
 #include "base/error.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
+#include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/hta_report.h"
 #include "report/page.h"
@@ -38,8 +41,7 @@ constexpr std::string_view kFindingsBegin = R"({"ranks":)";
 
 struct Options {
   std::vector<std::string> files;
-  std::string json;  // a file, or "-" for standard output; empty for text
-  std::string page;  // where to write the page; empty: nowhere
+  Outputs outputs;
   std::size_t top = 10;
   bool all_steps = false;
   bool many_ranks = false;  // more than one file, or a directory
@@ -86,6 +88,9 @@ void analyze_file(const std::string& path, const Options& options, Findings& fou
 void analyze_directory(const std::string& path, const Options& options, Findings& found) {
   const std::size_t before = found.ranks.size();
   for (const std::string& file : files_of(path)) {
+    std::error_code ignored;
+    if (fs::equivalent(file, options.outputs.json, ignored)) continue;  // earlier findings
+    will_read(file);  // here, for a trace that would be written over is not just left out
     try {
       analyze_file(file, options, found);
     } catch (const base::Error& error) {
@@ -98,15 +103,17 @@ void analyze_directory(const std::string& path, const Options& options, Findings
 }
 
 void run(Options options) {
-  // `--json trace.json.gz` names a trace, not what to overwrite: of the files that are there
+  // `--json rank0.json rank1.json` names traces, not what to overwrite: of the files that are there
   // already, only findings are written over.
+  Outputs& outputs = options.outputs;
   std::error_code ignored;
-  if (!options.json.empty() && (fs::is_directory(options.json, ignored) ||
-                                is_something_else(options.json, kFindingsBegin))) {
-    options.files.insert(options.files.begin(), std::exchange(options.json, "-"));
+  const bool is_named_twice = std::ranges::find(options.files, outputs.json) != options.files.end();
+  if (!outputs.json.empty() && !is_named_twice &&
+      (fs::is_directory(outputs.json, ignored) ||
+       is_something_else(outputs.json, kFindingsBegin))) {
+    options.files.insert(options.files.begin(), std::exchange(outputs.json, {}));
   }
-  if (options.files.empty())
-    throw base::Error("hta", "TRACE is required", "Try: fathom hta --help");
+  settle(outputs);
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   Findings found;
   for (const std::string& file : options.files) {
@@ -118,13 +125,12 @@ void run(Options options) {
   }
   const report::HtaReport report =
       report::make_hta_report(std::move(found.ranks), found.suggestions);
-  if (options.json.empty()) {
+  if (outputs.wants_json) put_json(to_json(report, options.top), outputs.json);
+  if (outputs.wants_text()) {
     put(to_text(report, options.top, base::terminal_width(stdout)), {});
-  } else {
-    put(to_json(report, options.top), options.json == "-" ? std::string() : options.json);
   }
-  if (options.page.empty()) return;
-  put(report::page_html({{"summary", page_summary(report)}}), options.page);
+  if (outputs.page.empty()) return;
+  put(report::page_html({{"summary", page_summary(report)}}), outputs.page);
 }
 
 }  // namespace
@@ -133,12 +139,13 @@ void add_hta(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches");
-  command->add_option("TRACE", options->files, "Traces, or directories of them");
-  command->add_option("-o,--output", options->page, "Write the page: one HTML file");
-  command->add_option("--top", options->top, "Rows a table")->capture_default_str();
-  command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
-      ->expected(0, 1)
-      ->default_str("-");
+  CLI::Option* input =
+      command->add_option("TRACE", options->files, "Traces, or directories of them")->required();
+  command->add_option("-o,--output", options->outputs.page, "Write the page: one HTML file");
+  command->add_option("--top", options->top, "Rows a table")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  add_json(*command, options->outputs, input);
   command->add_flag("--all-steps", options->all_steps, "The last profiler step too");
   command->footer(kExamples);
   command->callback([options] { run(*options); });

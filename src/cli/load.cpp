@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/format.h"
+#include "cli/inputs.h"
 #include "trace/read.h"
 
 namespace fathom::cli {
@@ -14,6 +15,7 @@ bool was_damaged = false;
 }
 
 trace::Trace load(const std::string& path) {
+  will_read(path);
   trace::Trace trace = trace::read_trace(path);
   was_damaged |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
   for (const trace::Warning& warning : trace.warnings.all()) {

@@ -8,7 +8,9 @@
 #include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
 #include "cli/put.h"
 #include "cli/record_run.h"
 #include "record/cuda/driver_check.h"
@@ -74,7 +76,7 @@ void write_json(const Options& options, const ProfileSession& session) {
   if (options.json.empty()) {
     fmt::print(stderr, "{}", json);
   } else {
-    put(json, options.json);
+    put_json(json, options.json);
   }
 }
 
@@ -102,6 +104,7 @@ ProfileSession session_of(const std::string& run) {
 }
 
 void run(const Options& options) {
+  will_write(options.json);
   record::Ended ended;
   std::vector<ProfileSession> sessions;
   std::string output;
@@ -120,7 +123,7 @@ void run(const Options& options) {
     say_how_it_ended(ended);
     if (options.repeat > 1) sessions.push_back(session_of(output));
   }
-  if (!sessions.empty()) {
+  if (sessions.size() > 1) {
     fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
   }
   show(options, output);
@@ -141,13 +144,13 @@ void add_profile(CLI::App& app) {
   command
       ->add_option("--memory-interval", options->memory_interval_ms,
                    "Milliseconds between memory samples")
-      ->check(CLI::Range(1.0, 10'000.0))
+      ->check(number(1, 10'000))
       ->capture_default_str();
   command->add_flag("--no-opencl", options->no_opencl, "Leave OpenCL alone");
   command->add_flag("--no-cuda", options->no_cuda, "Leave CUDA alone");
   command->add_flag("--api", options->api, "Record every call of the GPU runtime, small ones too");
   command->add_option("--repeat", options->repeat, "Record so many runs, a file each")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   CLI::Option* json = command
                           ->add_option("--json", options->json,

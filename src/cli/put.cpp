@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "cli/inputs.h"
 #include "trace/write/output.h"
 
 namespace fathom::cli {
@@ -18,6 +19,7 @@ void put(std::string text, const std::string& path) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return;
   }
+  will_write(path);
   const auto size = static_cast<double>(text.size());
   trace::Output output(path);
   output.buffer() = std::move(text);

@@ -5,8 +5,8 @@
 
 namespace fathom::cli {
 
-// Writes text to a file, whole or not at all, and says so on standard error; to standard output
-// where no file is named.
+// Writes text to a file, whole or not at all and never over an input, and says so on standard
+// error; to standard output where no file is named.
 void put(std::string text, const std::string& path);
 
 // The same for what `--json` writes. The word after `--json` may be meant as input: a file that is

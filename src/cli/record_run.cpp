@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cli/inputs.h"
 #include "record/launch/run_parts.h"
 #include "record/launch/run_trace.h"
 
@@ -13,6 +14,8 @@ namespace fathom::cli {
 
 record::Ended record_run(const std::vector<std::string>& command, record::Injection what,
                          double memory_interval_ms, const std::string& output) {
+  for (const std::string& word : command) will_read(word);  // a program, its script, its data
+  expect_no_input(output);
   record::RunParts parts(output);
   what.run_file = parts.pattern();
   const auto interval =

@@ -1,11 +1,11 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
+#include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/page.h"
 #include "report/page_flame.h"
@@ -21,13 +21,13 @@ Examples:
   fathom report run.pftrace
   fathom report trace.json.gz -o report.html
   fathom report trace.json.gz --top 30
+  fathom report trace.json.gz --json report.json
   fathom report profile.json --json | python3 -m json.tool)";
 
 struct Options {
   std::string file;
-  std::string page;  // where to write the page; empty: nowhere
+  Outputs outputs;
   std::size_t top = 10;
-  bool json = false;
 };
 
 void write_page(const std::string& path, const report::RunReport& report,
@@ -39,13 +39,16 @@ void write_page(const std::string& path, const report::RunReport& report,
   put(report::page_html(data), path);
 }
 
-void run(const Options& options) {
+void run(Options options) {
+  Outputs& outputs = options.outputs;
+  settle(outputs);
   const trace::Trace trace = load(options.file);
   const report::RunReport report = report::make_report(trace, options.file);
-  fmt::print("{}", options.json
-                       ? to_json(report, trace)
-                       : to_text(report, trace, options.top, base::terminal_width(stdout)));
-  if (!options.page.empty()) write_page(options.page, report, trace);
+  if (outputs.wants_json) put_json(to_json(report, trace), outputs.json);
+  if (outputs.wants_text()) {
+    put(to_text(report, trace, options.top, base::terminal_width(stdout)), {});
+  }
+  if (!outputs.page.empty()) write_page(outputs.page, report, trace);
 }
 
 }  // namespace
@@ -54,12 +57,15 @@ void add_report(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("report", "Where the time went: run, operations, bottlenecks");
-  command->add_option("FILE", options->file, "A trace or profile of any format Fathom reads")
-      ->required();
-  command->add_option("-o,--output", options->page,
+  CLI::Option* input =
+      command->add_option("FILE", options->file, "A trace or profile of any format Fathom reads")
+          ->required();
+  command->add_option("-o,--output", options->outputs.page,
                       "Write the page: one HTML file, to look at and pass on");
-  command->add_option("--top", options->top, "Rows a table")->capture_default_str();
-  command->add_flag("--json", options->json, "Everything, as JSON");
+  command->add_option("--top", options->top, "Rows a table")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  add_json(*command, options->outputs, input);
   command->footer(kExamples);
   command->callback([options] { run(*options); });
 }

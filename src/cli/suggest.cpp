@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -8,6 +6,8 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
+#include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/suggest_report.h"
 
@@ -26,14 +26,14 @@ Examples:
 
 struct Options {
   std::string file;
-  std::string json;
-  bool wants_json = false;
+  Outputs outputs;
   bool critical = false;
   bool all = false;
   std::size_t top = 10;
 };
 
-void run(const Options& options) {
+void run(Options options) {
+  settle(options.outputs);
   const trace::Trace trace = load(options.file);
   report::SuggestReport report{trace, options.file, advise::suggest(trace, options.all)};
   if (options.critical) {
@@ -41,9 +41,9 @@ void run(const Options& options) {
       return one.priority != advise::Priority::critical;
     });
   }
-  if (options.wants_json) put_json(to_json(report, options.top), options.json);
-  if (!options.wants_json || !options.json.empty()) {
-    fmt::print("{}", to_text(report, options.top, base::terminal_width(stdout)));
+  if (options.outputs.wants_json) put_json(to_json(report, options.top), options.outputs.json);
+  if (options.outputs.wants_text()) {
+    put(to_text(report, options.top, base::terminal_width(stdout)), {});
   }
 }
 
@@ -52,19 +52,17 @@ void run(const Options& options) {
 void add_suggest(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("suggest", "What to change, and what it would bring");
-  command->add_option("TRACE", options->file, "A trace or profile of any format Fathom reads")
-      ->required();
-  command->add_option("--top", options->top, "How many")->capture_default_str();
+  CLI::Option* input =
+      command->add_option("TRACE", options->file, "A trace or profile of any format Fathom reads")
+          ->required();
+  command->add_option("--top", options->top, "How many")
+      ->check(whole_number(0))
+      ->capture_default_str();
   command->add_flag("--critical", options->critical, "Only those that bring 20 % or more");
   command->add_flag("--all", options->all, "Those that bring less than 0.5 %, too");
-  CLI::Option* json =
-      command->add_option("--json", options->json, "Everything, as JSON; to a file if one is named")
-          ->expected(0, 1);
+  add_json(*command, options->outputs, input);
   command->footer(kExamples);
-  command->callback([options, json] {
-    options->wants_json = json->count() > 0;
-    run(*options);
-  });
+  command->callback([options] { run(*options); });
 }
 
 }  // namespace fathom::cli

@@ -8,7 +8,10 @@
 #include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/inputs.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
+#include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/page.h"
 #include "report/page_summary.h"
@@ -30,11 +33,10 @@ Examples:
 
 struct Options {
   std::string file;
-  std::string page;
+  Outputs outputs;
   std::string chrome;
   double min_duration_us = 1;
   bool no_python = false;
-  bool json = false;
 };
 
 // What is drawn; the figures are always those of the whole trace.
@@ -46,28 +48,31 @@ void leave_out(trace::Trace& trace, const Options& options) {
   });
 }
 
-void run(const Options& options) {
+void run(Options options) {
+  Outputs& outputs = options.outputs;
+  settle(outputs);
+  will_write(options.chrome);
   trace::Trace trace = load(options.file);
   const analyze::TimelineStats stats = analyze::timeline_stats(trace);
-  if (options.json || (options.chrome.empty() && options.page.empty())) {
-    put(options.json ? report::to_json(stats, trace)
-                     : report::to_text(stats, trace, options.file, base::terminal_width(stdout)),
-        {});
+  const bool draws = !options.chrome.empty() || !outputs.page.empty();
+  if (outputs.wants_json) put_json(report::to_json(stats, trace), outputs.json);
+  if (outputs.wants_text() && !draws) {
+    put(report::to_text(stats, trace, options.file, base::terminal_width(stdout)), {});
   }
-  if (options.chrome.empty() && options.page.empty()) return;
+  if (!draws) return;
   std::string summary;  // of the whole, like the figures
-  if (!options.page.empty()) {
+  if (!outputs.page.empty()) {
     summary = page_summary(report::make_report(trace, options.file), trace);
   }
   leave_out(trace, options);
-  if (!options.page.empty()) {
+  if (!outputs.page.empty()) {
     report::PageData data = report::page_timeline(trace);
     data.emplace_back("summary", std::move(summary));
-    put(report::page_html(data, "timeline"), options.page);
+    put(report::page_html(data, "timeline"), outputs.page);
   }
   if (options.chrome.empty()) return;
   trace::write_trace(trace, options.chrome, trace::OutputFormat::chrome_json);
-  if (!options.json) {
+  if (outputs.wants_text()) {
     fmt::print("{}: {}\n", options.chrome,
                base::format_plural(trace.spans.size(), "span", "spans"));
   }
@@ -79,16 +84,17 @@ void add_timeline(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("timeline", "CPU threads and GPU streams side by side, and their overlap");
-  command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
-  command->add_option("-o,--output", options->page, "Write a page to look at");
+  CLI::Option* input =
+      command->add_option("FILE", options->file, "A trace of any format Fathom reads")->required();
+  command->add_option("-o,--output", options->outputs.page, "Write a page to look at");
   command->add_option("--chrome", options->chrome, "Write what is drawn as Chrome JSON");
   command
       ->add_option("--min-duration-us", options->min_duration_us,
                    "Draw no shorter spans; the figures count them all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
   command->add_flag("--no-python", options->no_python, "Draw no Python functions");
-  command->add_flag("--json", options->json, "The figures, as JSON");
+  add_json(*command, options->outputs, input, "The figures, as JSON");
   command->footer(kExamples);
   command->callback([options] { run(*options); });
 }

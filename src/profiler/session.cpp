@@ -62,11 +62,13 @@ void add(std::map<std::string, KernelSummary>& kernels, const GpuActivity& launc
   KernelSummary& kernel = kernels[launch.name.text()];
   const double ms = static_cast<double>(launch.end_ns - launch.start_ns) / 1e6;
   kernel.min_time_ms = kernel.calls == 0 ? ms : std::min(kernel.min_time_ms, ms);
-  if (kernel.calls == 0 || ms > kernel.max_time_ms) {
-    kernel.max_time_ms = ms;
-    kernel.global_size = text_of(launch.size.global, launch.size.dimensions);
-    kernel.local_size = text_of(launch.size.local, launch.size.dimensions);
-  }
+  kernel.max_time_ms = std::max(kernel.max_time_ms, ms);
+  const auto join = [&](std::string& known, const std::string& next) {
+    if (kernel.calls == 0) known = next;
+    if (known != next) known = "several";
+  };
+  join(kernel.global_size, text_of(launch.size.global, launch.size.dimensions));
+  join(kernel.local_size, text_of(launch.size.local, launch.size.dimensions));
   kernel.total_time_ms += ms;
   ++kernel.calls;
 }

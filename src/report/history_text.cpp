@@ -45,9 +45,9 @@ std::string story(const History& history) {
   }
   if (!history.is_long_enough()) {
     return fmt::format(
-        "  {} are too few: it takes {} to tell a step from chance. To compare two groups of runs:\n"
+        "  {} too few: it takes {} to tell a step from chance. To compare two groups of runs:\n"
         "  fathom compare BEFORE… --with NOW…\n",
-        base::format_plural(history.runs.size(), "run", "runs"), compare::kLeastHistory);
+        base::format_plural(history.runs.size(), "run is", "runs are"), compare::kLeastHistory);
   }
   return fmt::format("  No operation moved to another level by {:g} % or more.\n",
                      history.threshold_pct);

@@ -73,6 +73,15 @@ std::string leak_sentence(const DeviceMemory& device) {
                      base::format_plural(total_blocks(device.leaks), "block", "blocks"));
 }
 
+// A call outside of any scope is named alone, unless scopes made the same call: it is not all of it
+// then.
+std::string place_in_words(const MemoryUse& use, const std::vector<MemoryUse>& all) {
+  if (!use.scope.empty() || use.call.empty()) return place_text(use);
+  const bool is_in_scopes_too = std::ranges::any_of(
+      all, [&](const MemoryUse& other) { return other.call == use.call && !other.scope.empty(); });
+  return std::string(use.call) + (is_in_scopes_too ? ", outside of any scope" : "");
+}
+
 std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
   const std::int64_t peak = device.peak_bytes();
   std::string text = fmt::format("{} memory peaked at {}, {} into the recording",
@@ -85,9 +94,7 @@ std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
     const MemoryUse& first = device.at_peak.front();
     const bool is_all = first.bytes == peak;
     const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
-    const bool is_plain = first.scope.empty() && !first.call.empty();
-    text += fmt::format("; {} of it from {}", share,
-                        is_plain ? std::string(first.call) : place_text(first));
+    text += fmt::format("; {} of it from {}", share, place_in_words(first, device.at_peak));
   }
   return text + ".";
 }

@@ -91,6 +91,32 @@ TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
   EXPECT_EQ(ns(found.builds[0].start_ms), 900);
 }
 
+TEST(Session, AKernelsSizeIsToldWhereAllItsLaunchesAgree) {
+  Making making;
+  for (const int start : {0, 10, 20}) {
+    making.gpu_span(1, "same", SpanKind::kernel, start, start + 5);
+    making.gpu_span(1, "grows", SpanKind::kernel, start + 5, start + 9);
+  }
+  trace::Trace trace = making.trace();
+  const trace::NameId shapes[] = {trace.names.intern("global 64, local 8"),
+                                  trace.names.intern("global 128, local 8")};
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    const bool is_large = trace.name(id) == "grows" && trace.spans.start_ns[id] > 20;
+    trace.spans.shape[id] = shapes[is_large ? 1 : 0];
+    trace.spans.source[id] = is_large ? 1 : 0;
+  }
+  trace.args_at = [](std::uint64_t source) {
+    return std::string(source == 1 ? R"({"global":"128","local":"8"})"
+                                   : R"({"global":"64","local":"8"})");
+  };
+  const ProfileSession found = session_of(trace);
+  ASSERT_EQ(found.kernels.size(), 2U);
+  EXPECT_EQ(found.kernels[0].name, "same");
+  EXPECT_EQ(found.kernels[0].global_size, "64");
+  EXPECT_EQ(found.kernels[1].global_size, "several");
+  EXPECT_EQ(found.kernels[1].local_size, "8");
+}
+
 TEST(Session, WhereNothingOfTheGpuIsKnownThePartsAreAbsent) {
   Making making;
   making.thread_span(1, "work", SpanKind::scope, 0, 100);

@@ -36,6 +36,20 @@ TEST(Report, TextAndJsonTellTheSame) {
   EXPECT_TRUE(json["run"]["rank"].is_null());
 }
 
+TEST(Report, IsAsWideAsColumnsSaysInAPipe) {
+  const Scratch scratch;
+  const std::string name(300, 'n');
+  const std::string file = scratch.write(
+      "trace.json", R"([{"ph":"X","name":")" + name + R"(","pid":1,"tid":1,"ts":1,"dur":9}])");
+  const auto has_whole_name = [&](const char* columns) {
+    const Outcome outcome = run_program({"report", file}, {.columns = columns});
+    return outcome.out.find(name) != std::string::npos;
+  };
+  EXPECT_FALSE(has_whole_name(""));
+  EXPECT_TRUE(has_whole_name("400"));
+  EXPECT_FALSE(has_whole_name("4000"));
+}
+
 TEST(Report, OfADamagedFileWarnsAndReportsTheRest) {
   const Scratch scratch;
   const std::string file = scratch.write("cut.json", std::string(kTrace).substr(0, 200));

@@ -79,6 +79,15 @@ TEST_F(Demo, TellsOfTheIdleGapAndWhereEveryNanosecondWent) {
   for (const json& entry : profile["entries"]) expect_exact_parts(entry, "duration_ms");
 }
 
+TEST_F(Demo, MemorySaysWhatWasAllocatedOutsideOfAnyScope) {
+  const Scratch scratch;
+  const Outcome outcome = run_program(
+      {"memory", "-o", scratch.path("run.pftrace"), "--", kMatmul, scratch.path("profile.json")});
+  EXPECT_NE(outcome.err.find("75.0 % of it from clCreateBuffer, outside of any scope."),
+            std::string::npos)
+      << outcome.err;
+}
+
 TEST_F(Demo, ARunAsAProfileHasTheSplitOfEveryEntry) {
   const Scratch scratch;
   const std::string run = scratch.path("run.pftrace");
@@ -99,6 +108,7 @@ TEST_F(Demo, OpenclOfAForkedChildAndOfItsParentIsInOneRun) {
   const json session = json::parse(content_of(scratch.path("session.json")));
   ASSERT_EQ(session["kernels"].size(), 1U) << outcome.err;
   EXPECT_EQ(session["kernels"][0]["calls"], 5);
+  EXPECT_EQ(session["kernels"][0]["global_size"], "several");
   EXPECT_EQ(session["builds"].size(), 2U);
   ASSERT_EQ(session["scopes"].size(), 3U);
   for (const json& scope : session["scopes"]) {

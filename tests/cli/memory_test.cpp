@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,6 +80,34 @@ TEST(Memory, WritesAPageThatOpensOnMemory) {
   EXPECT_EQ(outcome.out, "");
   EXPECT_NE(outcome.err.find(out), std::string::npos) << outcome.err;
   EXPECT_NE(content_of(out).find("data-start=\"memory\""), std::string::npos);
+}
+
+// Three quarters of the memory of one call, and the rest of the same call in a scope.
+TEST(Memory, SaysWhatOfACallWasOutsideOfAnyScope) {
+  const Scratch scratch;
+  const auto event = [](int at, int address, int bytes) {
+    return fmt::format(
+        R"({{"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":{},"args":{{"Device Type":1,)"
+        R"("Device Id":0,"Addr":{},"Bytes":{}}}}})",
+        at, address, bytes);
+  };
+  const auto call = [](int at) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"cuda_runtime","name":"cudaMalloc","pid":9,"tid":9,"ts":{},"dur":10}})",
+        at);
+  };
+  const std::string outside = call(10) + "," + event(15, 1024, 3000000);
+  const std::string inside =
+      R"({"ph":"X","cat":"user_annotation","name":"step","pid":9,"tid":9,"ts":100,"dur":100},)" +
+      call(110) + "," + event(115, 8000000, 1000000);
+  const auto said = [&](const std::string& events) {
+    return run_program({"memory", scratch.write("trace.json", "[" + events + "]")}).out;
+  };
+  const std::string both = said(outside + "," + inside);
+  EXPECT_NE(both.find("75.0 % of it from cudaMalloc, outside of any scope."), std::string::npos)
+      << both;
+  const std::string one = said(outside);
+  EXPECT_NE(one.find("all of it from cudaMalloc."), std::string::npos) << one;
 }
 
 TEST(Memory, OfATraceWithoutAnySaysSo) {

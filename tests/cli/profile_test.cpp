@@ -212,6 +212,14 @@ TEST(Profile, RepeatedRunsHaveAFileEachAndASummary) {
   EXPECT_NE(outcome.err.find("median"), std::string::npos);
 }
 
+TEST(Profile, OneRunOfSeveralThatFailsIsNoSummary) {
+  const Scratch scratch;
+  const Outcome outcome = shell(scratch, "exit 4", {"--repeat", "3"});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_EQ(outcome.err.find("median"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("1 run,"), std::string::npos) << outcome.err;
+}
+
 TEST(Profile, JsonIsTheSessionInAFileOrInPlaceOfTheText) {
   const Scratch scratch;
   shell(scratch, "exit 0", {"--json", "session.json"});

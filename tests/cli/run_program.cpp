@@ -40,6 +40,7 @@ Outcome run_program(const std::vector<std::string>& arguments, const RunOptions&
   std::vector<char*> argv = {program.data()};
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  options.columns.empty() ? unsetenv("COLUMNS") : setenv("COLUMNS", options.columns.c_str(), 1);
   pid_t child = 0;
   const int failed =
       posix_spawn(&child, program.c_str(), &actions, &attributes, argv.data(), environ);

@@ -118,10 +118,27 @@ INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
-  expect_one_line(run_program({"explode"}), "--help");
-  expect_one_line(run_program({"report", "--explode", "x"}), "--help");
-  expect_one_line(run_program({}), "--help");
+  expect_one_line(run_program({"explode"}), "explode is no command of fathom. Try: fathom --help");
+  expect_one_line(run_program({"--explode"}), "--explode is no option of fathom");
+  expect_one_line(run_program({"report", "--explode", "x"}), "Try: fathom report --help");
+  expect_one_line(run_program({}), "a command is required. Try: fathom --help");
   expect_one_line(run_program({"completion", "tcsh"}), "bash");
+}
+
+TEST(WrongUsage, NumbersAreCheckedInPlainWords) {
+  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "abc"}),
+                  "--threshold: \"abc\" is no number from 0.1 to 1000. Try: fathom compare --help");
+  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "nan"}), "\"nan\"");
+  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold"}),
+                  "--threshold needs a value");
+  expect_one_line(run_program({"compare", "--repeat", "1.5", "--", "true", ":::", "true"}),
+                  "\"1.5\" is no whole number from 1 to 1000");
+  expect_one_line(run_program({"flame", "a", "--min-duration-us", "-1"}),
+                  "\"-1\" is no number of 0 or more");
+  for (const char* command : {"report", "memory", "hta", "compare", "suggest"}) {
+    expect_one_line(run_program({command, "a", "--top", "-1"}),
+                    "\"-1\" is no whole number of 0 or more");
+  }
 }
 
 TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
