@@ -1,8 +1,11 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
+
+namespace CLI {
+class Validator;
+}
 
 // Checks of numbers on the command line that say in plain words what is expected.
 namespace fathom::cli {

@@ -1,5 +1,7 @@
 #include "cli/outputs.h"
 
+#include <CLI/CLI.hpp>
+
 #include <utility>
 
 #include "base/error.h"

@@ -70,7 +70,8 @@ struct Comparison {
   std::size_t suspects() const;  // some of the inconclusive
 
   // What keeps these runs from saying that nothing got slower: suspects, and what looks slower by
-  // the threshold but is not proven, where that is half a percent of the self time. The whole comes first, then the largest change of self time.
+  // the threshold but is not proven, where that is half a percent of the self time. The whole comes
+  // first, then the largest change of self time.
   std::vector<const OperationChange*> open_questions() const;
 
   // What got slower, or faster: the proven first, then the suspect; the largest change of self time
