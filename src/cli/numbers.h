@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): its own name
 class Validator;
 }
 

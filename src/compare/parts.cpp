@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <ranges>
 
 #include "compare/order_in_step.h"
 
@@ -80,19 +79,19 @@ bool have_levels(std::vector<Times> parts) {
     calls += part.calls;
     total_ns += part.total_ns;
   }
-  const auto first_that_counts = [&](auto range) {
+  const auto first_that_counts = [&](auto at, auto end) {
     double passed_calls = 0;
     double passed_ns = 0;
-    for (const Times& part : range) {
-      passed_calls += part.calls;
-      passed_ns += part.total_ns;
-      if (passed_calls >= kFew * calls || passed_ns >= kFew * total_ns) return call_ns(part);
+    for (; at != end; ++at) {
+      passed_calls += at->calls;
+      passed_ns += at->total_ns;
+      if (passed_calls >= kFew * calls || passed_ns >= kFew * total_ns) return call_ns(*at);
     }
     return 0.0;
   };
   if (parts.size() < 2) return false;
-  const double lowest = first_that_counts(std::views::all(parts));
-  const double highest = first_that_counts(std::views::reverse(parts));
+  const double lowest = first_that_counts(parts.begin(), parts.end());
+  const double highest = first_that_counts(parts.rbegin(), parts.rend());
   return std::log(highest / lowest) > kOtherLevel;
 }
 
