@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -17,22 +16,14 @@ namespace {
 
 constexpr double kMemoryIntervalMs = 10;
 
-// Makes an empty file; false where there is one of that name already.
-bool reserve(const std::string& file) {
-  std::FILE* const made = std::fopen(file.c_str(), "wx");
-  if (made == nullptr && errno != EEXIST) throw base::Error(file, std::strerror(errno));
-  if (made != nullptr) std::fclose(made);
-  return made != nullptr;
-}
-
 // Files of the next number that neither side has had: earlier runs are not written over.
 void reserve_pair(RecordedSides& sides, int& number) {
   for (;;) {
     ++number;
     const std::string before = record::numbered("before.pftrace", number);
     const std::string now = record::numbered("now.pftrace", number);
-    if (!reserve(before)) continue;
-    if (reserve(now)) {
+    if (!record::reserve(before)) continue;
+    if (record::reserve(now)) {
       sides.base.push_back(before);
       sides.current.push_back(now);
       return;

@@ -242,14 +242,19 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
     }
   }
   std::vector<std::vector<AlignedOperation>> all(judged.size());
+  std::vector<std::size_t> small_parts(judged.size());
   trace::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
     const std::vector<OperationPart> parts = parts_of(*judged[i], base_whole, current_whole);
     for (const OperationPart& part : parts) {
-      if (parts.size() > 1 && is_small(self_ns(part.base), self_ns(part.current))) continue;
+      if (parts.size() > 1 && is_small(self_ns(part.base), self_ns(part.current))) {
+        ++small_parts[i];
+        continue;
+      }
       all[i].push_back(aligned(*judged[i], part, parts.size() == 1));
     }
   });
   for (auto& parts : all) std::ranges::move(parts, std::back_inserter(alignment.operations));
+  for (const std::size_t count : small_parts) alignment.left_out += count;
   return alignment;
 }
 

@@ -32,7 +32,7 @@ struct Alignment {
   std::vector<AlignedOperation> operations;
   // How much of the self time is in operations that both sides have; the lower of the two sides.
   double matched_pct = 0;
-  std::size_t left_out = 0;  // operations too small on both sides to be judged
+  std::size_t left_out = 0;  // operations and parts too small on both sides to be judged
 };
 
 // Finds for each operation of one side the same one on the other: by name and kind, then GPU work

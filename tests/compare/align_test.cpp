@@ -82,6 +82,7 @@ TEST(Align, PartsOfNextToNoTimeAreLeftOut) {
   const Runs before = {run(10)};
   const Runs now = {run(20)};
   EXPECT_EQ(align(before, now).operations.size(), 2U);
+  EXPECT_EQ(align(before, now).left_out, 1U);
 }
 
 // Warm-up and all: what a step took, not what the quickest half took.

@@ -88,13 +88,6 @@ std::string marked(const std::string& run_file, const std::string& mark) {
   return (path.parent_path() / (path.stem().string() + mark + path.extension().string())).string();
 }
 
-bool reserve(const std::string& name) {
-  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file >= 0) close(file);
-  if (file < 0 && errno != EEXIST) throw base::Error(name, std::strerror(errno));
-  return file >= 0;
-}
-
 }  // namespace
 
 RunParts::RunParts(const std::string& run_file)
@@ -139,6 +132,13 @@ JoinedRun RunParts::join(std::string_view first) {
 
 std::string numbered(const std::string& name, int number) {
   return marked(name, "-" + std::to_string(number));
+}
+
+bool reserve(const std::string& name) {
+  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file >= 0) close(file);
+  if (file < 0 && errno != EEXIST) throw base::Error(name, std::strerror(errno));
+  return file >= 0;
 }
 
 std::string reserve_run_file(const std::string& name) {

@@ -39,6 +39,9 @@ class RunParts {
 // "run.pftrace" and 3 → "run-3.pftrace".
 std::string numbered(const std::string& name, int number);
 
+// Makes an empty file; false where there is one of that name already.
+bool reserve(const std::string& name);
+
 // Reserves `name`, or the first of name-2, name-3, … that is free: runs started at the same time do
 // not overwrite each other. The file is left behind empty.
 std::string reserve_run_file(const std::string& name);
