@@ -17,12 +17,12 @@
 #include <string>
 #include <thread>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 #include "trace/read.h"
 
 namespace {
 
-namespace pf = fathom::base::perfetto;
+namespace pf = fathom::perfetto;
 
 constexpr int kRounds = 9;
 constexpr int kThreads = 2;

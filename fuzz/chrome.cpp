@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "trace/read/chrome.h"
+#include "trace/read/chrome/chrome.h"
 #include "trace/read/sniff.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

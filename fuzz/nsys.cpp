@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "trace/json_scan.h"
-#include "trace/read/nsys.h"
+#include "base/json_scan.h"
+#include "trace/read/nsys/nsys.h"
 
 // Any bytes that say they are a SQLite database: no crash, and arguments that are JSON.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fathom::trace::read_nsys(fathom::trace::Input::from_bytes(std::move(bytes)));
     for (fathom::trace::SpanId id = 0; id < trace.spans.size() && id < 50; ++id) {
       const std::string args = trace.args(id);
-      if (!args.empty() && !fathom::trace::is_json(args)) std::abort();
+      if (!args.empty() && !fathom::base::is_json(args)) std::abort();
       if (trace.spans.duration_ns[id] < 0) std::abort();
     }
   } catch (const fathom::base::Error&) {

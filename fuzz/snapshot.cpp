@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "trace/read/snapshot.h"
+#include "trace/read/snapshot/snapshot.h"
 
 // Any bytes: no crash, and totals that follow from the events.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -11,13 +11,14 @@ MAX_LINES = 400  # for one file in twenty more may be right
 # ARCHITECTURE.md: a room includes only headers of rooms that stand left of it.
 MAY_USE = {
     "base": set(),
-    "trace": {"base"},
-    "profiler": {"base"},
+    "perfetto": set(),
+    "trace": {"base", "perfetto"},
+    "profiler": {"base", "perfetto"},
     "analyze": {"base", "trace"},
     "advise": {"base", "trace", "analyze"},
     "compare": {"base", "trace", "analyze"},
     "report": {"base", "trace", "analyze", "compare", "advise"},
-    "record": {"base", "trace", "profiler"},
+    "record": {"base", "perfetto", "trace", "profiler"},
     "api": {"base", "trace", "analyze", "compare", "report"},
     "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "report", "record"},
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
+
 namespace fathom::advise {
 namespace {
 
@@ -60,16 +62,13 @@ std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
   return found;
 }
 
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 Direction direction_of(std::string_view copy_name) {
-  if (has(copy_name, "HtoD") || has(copy_name, "Host-to-Device") ||
+  if (base::contains(copy_name, "HtoD") || base::contains(copy_name, "Host-to-Device") ||
       copy_name.starts_with("Write")) {
     return Direction::to_gpu;
   }
-  if (has(copy_name, "DtoH") || has(copy_name, "Device-to-Host") || copy_name.starts_with("Read")) {
+  if (base::contains(copy_name, "DtoH") || base::contains(copy_name, "Device-to-Host") ||
+      copy_name.starts_with("Read")) {
     return Direction::from_gpu;
   }
   return Direction::other;

@@ -7,8 +7,8 @@
 
 #include "advise/platform.h"
 #include "advise/replay.h"
-#include "analyze/host_lines.h"
-#include "analyze/runtime_calls.h"
+#include "analyze/critical_path/host_lines.h"
+#include "analyze/critical_path/runtime_calls.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
 

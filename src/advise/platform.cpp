@@ -8,14 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/contains.h"
+
 namespace fathom::advise {
 namespace {
 
 using trace::SpanKind;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 bool is_one_of(std::string_view text, const auto& names) {
   return std::find(names.begin(), names.end(), text) != names.end();
@@ -53,7 +51,7 @@ void learn_from_host(Platform& platform, std::string_view name) {
   constexpr std::array<std::string_view, 4> kOfOptimizers = {
       "Optimizer.step", "aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd"};
   if (starts_with_any(name, kOfPytorch)) platform.is_pytorch = true;
-  if (has(name, "Backward") || has(name, "_backward")) platform.trains = true;
+  if (base::contains(name, "Backward") || base::contains(name, "_backward")) platform.trains = true;
   if (!starts_with_any(name, kOfOptimizers)) return;
   platform.trains = true;
   platform.has_optimizer = true;
@@ -62,9 +60,9 @@ void learn_from_host(Platform& platform, std::string_view name) {
 }
 
 void learn_from_kernel(Platform& platform, std::string_view name) {
-  if (!has(name, "at::native::")) return;
+  if (!base::contains(name, "at::native::")) return;
   platform.is_pytorch = true;
-  platform.trains |= has(name, "_backward");
+  platform.trains |= base::contains(name, "_backward");
 }
 
 void learn_from(Platform& platform, SpanKind kind, std::string_view name) {
@@ -142,14 +140,14 @@ TensorCores tensor_cores_of(std::string_view device_name) {
   };
   if (is_any_of(kFirst)) return TensorCores::without_tf32;
   if (is_any_of(kLater)) return TensorCores::with_tf32;
-  if (has(device_name, "TITAN V") || has(device_name, "TITAN RTX")) {
+  if (base::contains(device_name, "TITAN V") || base::contains(device_name, "TITAN RTX")) {
     return TensorCores::without_tf32;
   }
-  if (has(device_name, "RTX PRO")) return TensorCores::with_tf32;
+  if (base::contains(device_name, "RTX PRO")) return TensorCores::with_tf32;
   const std::optional<char> generation = rtx_generation(words);
   if (!generation) return TensorCores::none_known;
   // "Quadro RTX 6000" is of Turing, "RTX 6000 Ada Generation" is not.
-  const bool is_turing = *generation == '2' || has(device_name, "Quadro");
+  const bool is_turing = *generation == '2' || base::contains(device_name, "Quadro");
   return is_turing ? TensorCores::without_tf32 : TensorCores::with_tf32;
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/dependencies.h"
+#include "analyze/critical_path/dependencies.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
 

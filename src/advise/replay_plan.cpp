@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "advise/replay.h"
-#include "analyze/waits.h"
+#include "analyze/critical_path/waits.h"
 
 namespace fathom::advise {
 namespace {

@@ -19,7 +19,7 @@ using analyze::WorkRow;
 using trace::kNoSpan;
 using trace::SpanId;
 
-constexpr std::int64_t kShortNs = 10'000;
+constexpr std::int64_t kBatchingShortNs = 10'000;
 constexpr std::int64_t kCloseNs = 100'000;
 constexpr std::size_t kLongRun = 10;
 constexpr std::size_t kManyLaunches = 100;
@@ -41,7 +41,7 @@ bool waits_between(const Facts& facts, std::uint32_t thread, base::Interval time
 }
 
 bool follows(const Facts& facts, const WorkRow& before, const WorkRow& row) {
-  if (row.name != before.name || row.duration_ns() >= kShortNs) return false;
+  if (row.name != before.name || row.duration_ns() >= kBatchingShortNs) return false;
   if (row.launch == kNoSpan || before.launch == kNoSpan || row.launch == before.launch)
     return false;
   const std::uint32_t thread = facts.thread_of(row.launch);
@@ -58,7 +58,8 @@ std::map<trace::NameId, Tiny> tiny_kernels(const Facts& facts) {
     const std::size_t end = stream.first + stream.count;
     for (std::size_t first = stream.first; first < end;) {
       std::size_t last = first + 1;
-      if (rows[first].type == analyze::WorkType::compute && rows[first].duration_ns() < kShortNs) {
+      if (rows[first].type == analyze::WorkType::compute &&
+          rows[first].duration_ns() < kBatchingShortNs) {
         while (last < end && follows(facts, rows[last - 1], rows[last])) ++last;
       }
       if (last - first >= kLongRun) {
@@ -88,7 +89,7 @@ void join(Edits& edits, const Facts& facts, std::uint32_t row) {
   for (std::size_t i = first; i < last; ++i) scale_piece(edits, facts.plan, i, 0);
 }
 
-std::string hint_of(const Platform& platform) {
+std::string batching_hint(const Platform& platform) {
   const std::string hint = hint_for(
       platform, {.words = "Give one call all of the data",
                  .pytorch = ": a batch dimension, a foreach variant, a compiled form.",
@@ -122,7 +123,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny)
       base::format_duration(static_cast<double>(tiny.work_ns)),
       base::format_duration(static_cast<double>(tiny.launch_ns)));
   found.supposes = "if each row of calls were one call with the same work";
-  found.words.implementation_hint = hint_of(facts.platform);
+  found.words.implementation_hint = batching_hint(facts.platform);
   show_work(found.words, facts, tiny.follow);
   found.edit = [&facts, follow = tiny.follow](Edits& edits, Effort effort) {
     const std::size_t every = pick<std::size_t>(effort, 2, 1, 1);

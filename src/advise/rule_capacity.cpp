@@ -26,7 +26,7 @@ std::map<std::int64_t, std::int64_t> most_held(const trace::Trace& trace) {
   return most;
 }
 
-std::string hint_of(const Platform& platform) {
+std::string capacity_hint(const Platform& platform) {
   const std::string hint = "fathom memory shows what holds it. Smaller batches";
   if (!platform.is_pytorch || !platform.trains) {
     return hint + " or pieces, and memory that is given back as soon as it is not needed.";
@@ -57,7 +57,7 @@ Candidates rule_capacity(const Facts& facts) {
         "allocator stops to tidy up.",
         base::format_bytes(held), base::format_bytes(size),
         base::format_percent(held / size * 100));
-    one.words.implementation_hint = hint_of(facts.platform);
+    one.words.implementation_hint = capacity_hint(facts.platform);
     found.push_back(one);
   }
   return found;

@@ -18,7 +18,7 @@ using trace::kNoSpan;
 using trace::SpanId;
 
 constexpr double kBlockingPct = 1;
-constexpr double kTriggerPct = 5;
+constexpr double kCopiesTriggerPct = 5;
 constexpr double kUsualBytesPerNs = 12;   // pinned memory, PCIe 3 ×16
 constexpr double kFastBytesPerNs = 25;    // PCIe 4 ×16
 constexpr std::int64_t kCallNs = 10'000;  // what a call that does not wait takes
@@ -77,7 +77,7 @@ constexpr const char* kGoodHint =
     "The memory is pinned and nobody waits: copy less of it, in smaller types, or beside the work "
     "of another stream.";
 
-std::string hint_of(const Platform& platform) {
+std::string copies_hint(const Platform& platform) {
   return hint_for(
       platform,
       {.words = "Pin the memory that is copied from, and copy without blocking, before the data is "
@@ -97,7 +97,7 @@ std::string hint_of(const Platform& platform) {
 Candidates rule_copies(const Facts& facts) {
   const Copies seen = copies_of(facts);
   const bool is_blocking = facts.share(seen.blocking_ns) >= kBlockingPct;
-  if (!is_blocking && facts.share(seen.time_ns) < kTriggerPct) return {};
+  if (!is_blocking && facts.share(seen.time_ns) < kCopiesTriggerPct) return {};
   Candidate found;
   found.concerns_ns = std::max(seen.time_ns, seen.blocking_ns);
   found.words.rule = "copies";
@@ -120,7 +120,7 @@ Candidates rule_copies(const Facts& facts) {
       base::format_percent(facts.share(seen.blocking_ns)));
   found.supposes = is_good ? "if they went at 12 GB/s"
                            : "if copies to the GPU did not hold the host up and went at 12 GB/s";
-  found.words.implementation_hint = is_good ? kGoodHint : hint_of(facts.platform);
+  found.words.implementation_hint = is_good ? kGoodHint : copies_hint(facts.platform);
   found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {
     for (const Copy& copy : all) {
       const WorkRow& row = facts.on.gpu.rows[copy.row];

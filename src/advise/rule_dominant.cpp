@@ -17,7 +17,7 @@ using analyze::WorkRow;
 using trace::SpanId;
 
 constexpr double kOfWork = 0.5;
-constexpr double kTriggerPct = 5;
+constexpr double kDominantTriggerPct = 5;
 
 struct Total {
   std::int64_t ns = 0;
@@ -56,7 +56,7 @@ Candidates rule_dominant(const Facts& facts) {
   const auto most =
       std::max_element(totals.begin(), totals.end(),
                        [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
-  if (most == totals.end() || facts.share(most->second.ns) < kTriggerPct) return {};
+  if (most == totals.end() || facts.share(most->second.ns) < kDominantTriggerPct) return {};
   const Total& total = most->second;
   const double of_work = static_cast<double>(total.ns) / static_cast<double>(facts.work_ns);
   if (of_work <= kOfWork) return {};

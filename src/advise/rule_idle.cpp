@@ -19,7 +19,7 @@ namespace {
 
 using trace::SpanId;
 
-constexpr double kTriggerPct = 15;
+constexpr double kIdleTriggerPct = 15;
 constexpr double kWorthPct = 0.5;
 constexpr std::int64_t kHugeGapNs = 500'000'000;
 constexpr std::int64_t kSlices = 30;
@@ -234,7 +234,7 @@ Candidates rule_idle(const Facts& facts) {
     longest = std::max(longest, gap.length());
   }
   const bool is_idle =
-      facts.share(total) >= kTriggerPct || longest >= kHugeGapNs || has_a_quiet_slice(facts);
+      facts.share(total) >= kIdleTriggerPct || longest >= kHugeGapNs || has_a_quiet_slice(facts);
   if (facts.long_gaps.empty() || !is_idle) return {};
   const std::map<trace::NameId, Filler> fillers = fillers_of(facts);
   Candidates found;

@@ -15,7 +15,7 @@ namespace {
 
 using trace::SpanId;
 
-constexpr double kTriggerPct = 5;
+constexpr double kInputTriggerPct = 5;
 
 struct Load {
   SpanId span = trace::kNoSpan;
@@ -60,7 +60,7 @@ Candidates rule_input(const Facts& facts) {
   const std::vector<Load> loads = loads_of(facts);
   std::int64_t total = 0;
   for (const Load& load : loads) total += facts.spans.duration_ns[load.span];
-  if (facts.share(total) < kTriggerPct) return {};
+  if (facts.share(total) < kInputTriggerPct) return {};
 
   const std::string_view name = facts.trace.name(loads.front().span);
   const bool has_workers = name.find("MultiProcess") != name.npos;

@@ -21,7 +21,7 @@ using trace::kNoSpan;
 using trace::SpanId;
 using trace::SpanKind;
 
-constexpr double kTriggerPct = 5;
+constexpr double kLaunchTriggerPct = 5;
 constexpr std::int64_t kSlowLaunchNs = 50'000;
 
 // A call that takes 1 ms and more loads code, or copies what is not pinned.
@@ -119,18 +119,15 @@ LaunchCalls launch_calls(const Facts& facts) {
   return calls;
 }
 
-std::string duration(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns));
-}
-
 // "78 launches, 12.7 µs each (without 1 of 3.06 s)".
 std::string text_of(const LaunchCalls& calls) {
   std::string text =
       fmt::format("{}, {} each", base::format_plural(calls.count, "launch", "launches"),
-                  duration(calls.mean_ns()));
+                  base::format_duration(calls.mean_ns()));
   if (calls.long_count > 0) {
-    text += fmt::format(" (without {} of {}{})", base::format_count(calls.long_count),
-                        duration(calls.long_ns), calls.long_count > 1 ? " together" : "");
+    text +=
+        fmt::format(" (without {} of {}{})", base::format_count(calls.long_count),
+                    base::format_duration(calls.long_ns), calls.long_count > 1 ? " together" : "");
   }
   return text;
 }
@@ -142,7 +139,7 @@ std::string title_of(const Platform& platform) {
                     : "Launch less: fewer, larger kernels";
 }
 
-std::string hint_of(const Platform& platform) {
+std::string launch_hint(const Platform& platform) {
   const std::string hint = hint_for(
       platform,
       {.words = "Fewer launches, or launches that cost less: larger batches, several operations in "
@@ -172,7 +169,8 @@ Candidates rule_launch(const Facts& facts) {
     total += one.gap_ns;
     launches.push_back(one.launch);
   }
-  if (late.empty() || (facts.share(total) < kTriggerPct && calls.mean_ns() <= kSlowLaunchNs)) {
+  if (late.empty() ||
+      (facts.share(total) < kLaunchTriggerPct && calls.mean_ns() <= kSlowLaunchNs)) {
     return {};
   }
   Candidate found;
@@ -187,7 +185,7 @@ Candidates rule_launch(const Facts& facts) {
       base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
       base::format_plural(late.size(), "gap", "gaps"), text_of(calls));
   found.supposes = "if the host took half of the time to launch the same work";
-  found.words.implementation_hint = hint_of(facts.platform);
+  found.words.implementation_hint = launch_hint(facts.platform);
   show_in_order(found.words, std::move(launches));
   found.edit = [&facts](Edits& edits, Effort effort) {
     const double factor = pick(effort, 0.75, 0.5, 0.1);

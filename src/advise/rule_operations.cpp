@@ -20,7 +20,7 @@ namespace {
 using trace::OperationSummary;
 
 constexpr double kMs = 1e6;
-constexpr double kShortNs = 1 * kMs;
+constexpr double kShortOperationNs = 1 * kMs;
 constexpr double kLongNs = 10 * kMs;
 constexpr std::uint64_t kSequentialCalls = 10;
 constexpr std::uint64_t kFrequentCalls = 100;
@@ -63,7 +63,7 @@ std::string calls_text(const Known& known) {
 }
 
 void add_routing(const Known& known, std::vector<Suggestion>& found) {
-  if (known.gpu_ns > 0 && known.mean_ns < kShortNs && known.way_ns > known.gpu_ns) {
+  if (known.gpu_ns > 0 && known.mean_ns < kShortOperationNs && known.way_ns > known.gpu_ns) {
     Suggestion one = bounded(known, SuggestionType::routing, known.way_ns);
     one.title = fmt::format("Do {} on the CPU", one.operation);
     one.description =
@@ -92,7 +92,7 @@ void add_calls(const Known& known, std::vector<Suggestion>& found) {
   const auto calls = static_cast<double>(known.operation.calls);
   const double but_one = calls > 0 ? (calls - 1) / calls : 0;
   const double overhead = known.operation.overhead_ns.value_or(0);
-  if (known.operation.calls >= kFrequentCalls && known.mean_ns < kShortNs) {
+  if (known.operation.calls >= kFrequentCalls && known.mean_ns < kShortOperationNs) {
     Suggestion one = bounded(known, SuggestionType::caching, known.total_ns * but_one);
     one.title = fmt::format("Keep what {} computes", one.operation);
     one.description =

@@ -18,7 +18,7 @@ using analyze::WorkType;
 using base::Interval;
 using trace::SpanId;
 
-constexpr double kTriggerPct = 5;
+constexpr double kOverlapTriggerPct = 5;
 constexpr double kEnoughOverlapPct = 70;
 
 struct Exposed {
@@ -61,7 +61,7 @@ Communication communication_of(const Facts& facts) {
 }
 
 // What is exchanged tells which call it was: gradients are reduced, embeddings sent around.
-std::string hint_of(const Platform& platform, std::string_view kernel) {
+std::string overlap_hint(const Platform& platform, std::string_view kernel) {
   const std::string hint = hint_for(
       platform,
       {.words = "Start collectives as soon as their data is there, on a stream of their own, and "
@@ -88,7 +88,7 @@ std::string hint_of(const Platform& platform, std::string_view kernel) {
 
 Candidates rule_overlap(const Facts& facts) {
   const Communication seen = communication_of(facts);
-  if (facts.share(seen.exposed_ns) < kTriggerPct) return {};
+  if (facts.share(seen.exposed_ns) < kOverlapTriggerPct) return {};
   const double overlap_pct =
       100 - static_cast<double>(seen.exposed_ns) * 100 / static_cast<double>(seen.total_ns);
   if (overlap_pct >= kEnoughOverlapPct) return {};
@@ -110,7 +110,7 @@ Candidates rule_overlap(const Facts& facts) {
       base::format_duration(static_cast<double>(seen.exposed_ns)),
       base::format_percent(facts.share(seen.exposed_ns)), base::format_percent(overlap_pct));
   found.supposes = "if 70 % of it went on beside compute";
-  found.words.implementation_hint = hint_of(facts.platform, found.words.operation);
+  found.words.implementation_hint = overlap_hint(facts.platform, found.words.operation);
   show(found.words, facts.trace, spans);
   found.edit = [&facts, seen](Edits& edits, Effort effort) {
     const double room = static_cast<double>(seen.free_compute_ns) /

@@ -14,7 +14,7 @@ namespace {
 using analyze::WorkRow;
 using trace::SpanId;
 
-constexpr double kTriggerPct = 5;
+constexpr double kPrecisionTriggerPct = 5;
 
 // "volta_sgemm_128x64_nt", "…scudnn_128x32…", "cutlass_simt_sgemm"; not "s884", "tensorop", "tf32".
 bool is_plain_fp32(std::string_view name) {
@@ -27,7 +27,7 @@ bool is_plain_fp32(std::string_view name) {
 }
 
 // TF32 came with Ampere, and so did bfloat16.
-std::string hint_of(const Platform& platform) {
+std::string precision_hint(const Platform& platform) {
   if (platform.tensor_cores == TensorCores::with_tf32) {
     return hint_for(
         platform,
@@ -63,7 +63,7 @@ Candidates rule_precision(const Facts& facts) {
     spans.push_back(row.span);
     total += row.duration_ns();
   }
-  if (facts.share(total) < kTriggerPct) return {};
+  if (facts.share(total) < kPrecisionTriggerPct) return {};
   Candidate found;
   found.concerns_ns = total;
   found.words.rule = "precision";
@@ -76,7 +76,7 @@ Candidates rule_precision(const Facts& facts) {
       base::format_plural(rows.size(), "kernel", "kernels"),
       base::format_duration(static_cast<double>(total)), base::format_percent(facts.share(total)));
   found.supposes = "if they ran twice as fast";
-  found.words.implementation_hint = hint_of(facts.platform);
+  found.words.implementation_hint = precision_hint(facts.platform);
   found.edit = [&facts, rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {
       scale_work(edits, facts.plan, row, pick(effort, 1 / 1.5, 0.5, 0.25));

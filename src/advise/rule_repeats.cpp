@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "advise/rules.h"
-#include "analyze/steps.h"
+#include "analyze/operations/steps.h"
 #include "base/format.h"
 
 // Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or
@@ -20,7 +20,7 @@ using trace::kNoSpan;
 using trace::SpanId;
 
 constexpr std::int64_t kSmallestBytes = 1024;
-constexpr std::size_t kMany = 10;
+constexpr std::size_t kManyRepeats = 10;
 
 using Key = std::tuple<trace::NameId, trace::NameId, std::int64_t>;  // operation, copy, bytes
 
@@ -81,7 +81,7 @@ Candidates rule_repeats(const Facts& facts) {
   const std::size_t steps = analyze::step_spans(facts.trace).size();
   Candidates found;
   for (const auto& [key, rows] : copies_by_size(facts)) {
-    if (rows.size() < kMany || rows.size() < 2 * steps) continue;
+    if (rows.size() < kManyRepeats || rows.size() < 2 * steps) continue;
     found.push_back(candidate_of(facts, key, rows));
   }
   keep_largest(found);

@@ -19,8 +19,8 @@ using analyze::WorkType;
 using trace::kNoSpan;
 using trace::SpanId;
 
-constexpr std::int64_t kShortNs = 1'000'000;
-constexpr std::size_t kMany = 10;
+constexpr std::int64_t kRoutingShortNs = 1'000'000;
+constexpr std::size_t kManyRouting = 10;
 
 // What one call of an operation did on the GPU.
 struct Trip {
@@ -52,7 +52,7 @@ std::map<SpanId, Trip> trips_of(const Facts& facts) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.launch == kNoSpan) continue;
     const SpanId caller = facts.caller_of(row.launch);
-    if (!goes[caller] || caller == row.launch || facts.spans.duration_ns[caller] >= kShortNs)
+    if (!goes[caller] || caller == row.launch || facts.spans.duration_ns[caller] >= kRoutingShortNs)
       continue;
     Trip& trip = trips[caller];
     trip.rows.push_back(i);
@@ -98,7 +98,7 @@ void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& tri
 Candidates rule_routing(const Facts& facts) {
   Candidates found;
   for (const auto& [name, trips] : round_trips(facts)) {
-    if (trips.calls.size() < kMany) continue;
+    if (trips.calls.size() < kManyRouting) continue;
     Candidate one;
     one.concerns_ns = trips.total_ns;
     one.words.rule = "routing";

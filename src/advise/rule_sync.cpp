@@ -21,7 +21,7 @@ using analyze::WorkRow;
 using trace::kNoSpan;
 using trace::SpanId;
 
-constexpr double kTriggerPct = 1;
+constexpr double kSyncTriggerPct = 1;
 
 // What a wait is part of, and so what can be done about it.
 enum class Part : std::uint8_t { plain, copy_in, read };
@@ -296,7 +296,7 @@ Candidates rule_sync(const Facts& facts) {
   const Waits plain = of_part(facts, all, Part::plain);
   const Waits copies = of_part(facts, all, Part::copy_in);
   const Waits reads = of_part(facts, all, Part::read);
-  if (facts.share(plain.costs_ns + copies.costs_ns + reads.costs_ns) < kTriggerPct) return {};
+  if (facts.share(plain.costs_ns + copies.costs_ns + reads.costs_ns) < kSyncTriggerPct) return {};
   Candidates found;
   if (!plain.calls.empty()) found.push_back(of_plain(facts, plain));
   if (!copies.calls.empty()) found.push_back(of_copies(facts, copies));

@@ -11,8 +11,8 @@
 #include "advise/replay.h"
 #include "advise/rules.h"
 #include "base/format.h"
+#include "base/parallel.h"
 #include "base/progress.h"
-#include "trace/parallel.h"
 
 namespace fathom::advise {
 namespace {
@@ -32,10 +32,6 @@ Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
   if (gain_pct >= 10) return Priority::high;
   return gain_pct >= 3 ? Priority::medium : Priority::low;
-}
-
-std::string duration(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns));
 }
 
 // A change that was replayed by itself, and what it brought.
@@ -133,7 +129,7 @@ class Attribution {
 
   std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes) const {
     std::string text = fmt::format("{} of the run less ({}), {}", base::format_percent(gain_pct),
-                                   duration(gain.mid_ns), supposes);
+                                   base::format_duration(gain.mid_ns), supposes);
     const std::string low = base::format_percent(facts_.share(gain.low_ns));
     const std::string high = base::format_percent(facts_.share(gain.high_ns));
     if (low != high) text += fmt::format("; from {} to {}, as it is done", low, high);
@@ -183,13 +179,13 @@ std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
   return fmt::format(
       "Replaying what was recorded takes {}, not {}: what held the run up is not in the trace. So "
       "no gains are told.",
-      duration(replayed_ns), duration(measured_ns));
+      base::format_duration(replayed_ns), base::format_duration(measured_ns));
 }
 
 Candidates candidates_of(const Facts& facts) {
   std::array<Candidates, kRules.size()> of_rule;
-  trace::in_parallel(kThreads, kRules.size(),
-                     [&](std::size_t rule) { of_rule[rule] = kRules[rule](facts); });
+  base::in_parallel(kThreads, kRules.size(),
+                    [&](std::size_t rule) { of_rule[rule] = kRules[rule](facts); });
   Candidates all;
   for (Candidates& some : of_rule) std::move(some.begin(), some.end(), std::back_inserter(all));
   return all;
@@ -237,7 +233,7 @@ void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& foun
     one.gain_pct = std::min(one.gain_pct, 100.0);
     one.priority = priority_of(one.gain_pct);
     one.expected_improvement =
-        one.gain ? fmt::format("At most {} ({} of all).", duration(one.gain->mid_ns),
+        one.gain ? fmt::format("At most {} ({} of all).", base::format_duration(one.gain->mid_ns),
                                base::format_percent(one.gain_pct))
                  : "Memory, no time.";
     if (one.gain && one.gain_pct < kWorthPct && !all) {

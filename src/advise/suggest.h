@@ -1,7 +1,7 @@
 #pragma once
 
 #include "advise/suggestion.h"
-#include "analyze/dependencies.h"
+#include "analyze/critical_path/dependencies.h"
 #include "trace/trace.h"
 
 namespace fathom::advise {

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "base/terminal.h"
 #include "report/comparison_report.h"
 #include "trace/read.h"
-#include "trace/write/output.h"
 
 namespace fathom {
 
@@ -198,7 +198,7 @@ void RunComparison::print_improvements(std::size_t most) const {
 }
 
 void RunComparison::export_json(const std::string& path) const {
-  trace::Output output(path);
+  base::Output output(path);
   output.buffer() = report::to_json(content_->report);
   output.finish();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@ namespace fathom::base {
 
 // Figures as people read them: "238.3 ms", "1,616", "31.6 %", "16 GB".
 std::string format_duration(double ns);
+std::string format_duration(std::integral auto ns) {
+  return format_duration(static_cast<double>(ns));
+}
 std::string format_count(std::uint64_t count);
 std::string format_percent(double percent);
 std::string format_bytes(double bytes);

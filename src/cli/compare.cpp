@@ -13,7 +13,7 @@
 #include "cli/put.h"
 #include "report/comparison_report.h"
 #include "report/history_report.h"
-#include "report/page_compare.h"
+#include "report/page/compare.h"
 
 namespace fathom::cli {
 namespace {

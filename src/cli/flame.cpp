@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "analyze/flame.h"
+#include "analyze/flame/flame.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/inputs.h"
@@ -10,9 +10,9 @@
 #include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/flame_report.h"
-#include "report/page.h"
-#include "report/page_flame.h"
-#include "report/page_summary.h"
+#include "report/page/flame.h"
+#include "report/page/page.h"
+#include "report/page/summary.h"
 #include "report/run_report.h"
 
 namespace fathom::cli {

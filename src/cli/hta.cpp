@@ -18,8 +18,8 @@
 #include "cli/outputs.h"
 #include "cli/put.h"
 #include "report/hta_report.h"
-#include "report/page.h"
-#include "report/page_summary.h"
+#include "report/page/page.h"
+#include "report/page/summary.h"
 
 namespace fathom::cli {
 namespace {

@@ -16,8 +16,8 @@
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "report/memory_report.h"
-#include "report/page.h"
-#include "report/page_summary.h"
+#include "report/page/page.h"
+#include "report/page/summary.h"
 #include "report/run_report.h"
 
 namespace fathom::cli {

@@ -18,7 +18,7 @@
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "report/run_report.h"
-#include "report/session_text.h"
+#include "report/text/session_text.h"
 
 namespace fathom::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/output.h"
 #include "cli/inputs.h"
-#include "trace/write/output.h"
 
 namespace fathom::cli {
 
@@ -21,7 +21,7 @@ void put(std::string text, const std::string& path) {
   }
   will_write(path);
   const auto size = static_cast<double>(text.size());
-  trace::Output output(path);
+  base::Output output(path);
   output.buffer() = std::move(text);
   output.finish();
   fmt::print(stderr, "fathom: {}: {}\n", path, base::format_bytes(size));

@@ -7,10 +7,10 @@
 #include "cli/numbers.h"
 #include "cli/outputs.h"
 #include "cli/put.h"
-#include "report/page.h"
-#include "report/page_flame.h"
-#include "report/page_summary.h"
-#include "report/page_timeline.h"
+#include "report/page/flame.h"
+#include "report/page/page.h"
+#include "report/page/summary.h"
+#include "report/page/timeline.h"
 #include "report/run_report.h"
 
 namespace fathom::cli {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "analyze/timeline_stats.h"
+#include "analyze/run/timeline_stats.h"
 #include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -13,9 +13,9 @@
 #include "cli/numbers.h"
 #include "cli/outputs.h"
 #include "cli/put.h"
-#include "report/page.h"
-#include "report/page_summary.h"
-#include "report/page_timeline.h"
+#include "report/page/page.h"
+#include "report/page/summary.h"
+#include "report/page/timeline.h"
 #include "report/run_report.h"
 #include "report/timeline_report.h"
 #include "trace/filter.h"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "trace/parallel.h"
+#include "base/parallel.h"
 
 namespace fathom::compare {
 namespace {
@@ -23,7 +23,7 @@ struct Found {
   std::vector<std::vector<const RunOperation*>> current;
 };
 
-using Side = std::vector<std::vector<const RunOperation*>> Found::*;
+using CallsOfSide = std::vector<std::vector<const RunOperation*>> Found::*;
 
 bool is_there(const std::vector<std::vector<const RunOperation*>>& side) {
   return std::any_of(side.begin(), side.end(), [](const auto& run) { return !run.empty(); });
@@ -53,7 +53,7 @@ class Table {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-void add_side(Table& table, std::span<const Run> runs, Side side) {
+void add_side(Table& table, std::span<const Run> runs, CallsOfSide side) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const RunOperation& operation : runs[i].operations) {
       if (operation.sites.empty() && !operation.figures) continue;
@@ -63,14 +63,14 @@ void add_side(Table& table, std::span<const Run> runs, Side side) {
 }
 
 // The side that alone has it; none where both have.
-Side lonely_side(const Found& found) {
+CallsOfSide lonely_side(const Found& found) {
   if (is_there(found.base) == is_there(found.current)) return nullptr;
   return is_there(found.base) ? &Found::base : &Found::current;
 }
 
 // What launched most of the time of GPU work that one side alone has; empty for all else.
 std::string launcher_of(const Found& found) {
-  const Side side = lonely_side(found);
+  const CallsOfSide side = lonely_side(found);
   if (side == nullptr || !trace::is_gpu_work(found.kind)) return {};
   std::map<std::string_view, std::int64_t> times;
   for (const auto& run : found.*side) {
@@ -88,7 +88,7 @@ void match_by_structure(std::vector<Found>& all, std::size_t base_runs, std::siz
     if (launcher.empty()) continue;
     Found& found = by_launcher.of(launcher, lonely.kind);
     found.is_by_structure = true;
-    const Side side = lonely_side(lonely);
+    const CallsOfSide side = lonely_side(lonely);
     for (std::size_t i = 0; i < (lonely.*side).size(); ++i) {
       std::ranges::copy((lonely.*side)[i], std::back_inserter((found.*side)[i]));
     }
@@ -243,7 +243,7 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
   }
   std::vector<std::vector<AlignedOperation>> all(judged.size());
   std::vector<std::size_t> small_parts(judged.size());
-  trace::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
+  base::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
     const std::vector<OperationPart> parts = parts_of(*judged[i], base_whole, current_whole);
     for (const OperationPart& part : parts) {
       if (parts.size() > 1 && is_small(self_ns(part.base), self_ns(part.current))) {

@@ -4,9 +4,9 @@
 #include <future>
 #include <unordered_map>
 
-#include "analyze/gpu_work.h"
-#include "analyze/operations.h"
-#include "analyze/steps.h"
+#include "analyze/hta/gpu_work.h"
+#include "analyze/operations/operations.h"
+#include "analyze/operations/steps.h"
 #include "base/pair_index.h"
 
 namespace fathom::compare {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/flame.h"
+#include "analyze/flame/flame.h"
 #include "compare/comparison.h"
 
 namespace fathom::compare {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "compare/log_time.h"
+
 namespace fathom::compare {
 namespace {
 
@@ -24,10 +26,6 @@ std::optional<std::size_t> calls_a_step(const CallSite& site) {
   return count;
 }
 
-double log_of(std::int64_t ns) {
-  return std::log(static_cast<double>(std::max<std::int64_t>(ns, 1)));
-}
-
 // Each run counts from its own mean, so that runs may differ as a whole.
 bool is_ordered(std::span<const CallSite* const> sites, std::size_t count) {
   std::vector<double> levels(count);
@@ -35,10 +33,10 @@ bool is_ordered(std::span<const CallSite* const> sites, std::size_t count) {
   double steps = 0;
   for (const CallSite* site : sites) {
     double& mean = means.emplace_back(0);
-    for (const std::int64_t ns : site->ns) mean += log_of(ns);
+    for (const std::int64_t ns : site->ns) mean += log_time(ns);
     mean /= static_cast<double>(site->ns.size());
     for (std::size_t i = 0; i < site->ns.size(); ++i) {
-      levels[i % count] += log_of(site->ns[i]) - mean;
+      levels[i % count] += log_time(site->ns[i]) - mean;
     }
     steps += static_cast<double>(site->ns.size() / count);
   }
@@ -47,7 +45,7 @@ bool is_ordered(std::span<const CallSite* const> sites, std::size_t count) {
   double unexplained = 0;
   for (std::size_t run = 0; run < sites.size(); ++run) {
     for (std::size_t i = 0; i < sites[run]->ns.size(); ++i) {
-      const double value = log_of(sites[run]->ns[i]) - means[run];
+      const double value = log_time(sites[run]->ns[i]) - means[run];
       all += value * value;
       unexplained += (value - levels[i % count]) * (value - levels[i % count]);
     }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "analyze/memory.h"
-#include "analyze/steps.h"
+#include "analyze/memory/memory.h"
+#include "analyze/operations/steps.h"
 
 namespace fathom::compare {
 namespace {

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "compare/log_time.h"
+
 namespace fathom::compare {
 namespace {
 
@@ -31,17 +33,13 @@ std::span<const double> between(std::span<const double> sorted, double low, doub
   return sorted.subspan(begin, end - begin);
 }
 
-double log_of(std::int64_t ns) {
-  return std::log(static_cast<double>(std::max<std::int64_t>(ns, 1)));
-}
-
 // Sorted as integers, of which many are the same: a logarithm for each that differs.
 std::vector<double> sorted_logs(std::span<const std::int64_t> ns) {
   std::vector<std::int64_t> times(ns.begin(), ns.end());
   std::ranges::sort(times);
   std::vector<double> logs(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
-    logs[i] = i > 0 && times[i] == times[i - 1] ? logs[i - 1] : log_of(times[i]);
+    logs[i] = i > 0 && times[i] == times[i - 1] ? logs[i - 1] : log_time(times[i]);
   }
   return logs;
 }
@@ -58,7 +56,7 @@ double dependence(std::span<const std::int64_t> ns, std::span<const std::size_t>
   const auto add = [&](std::size_t begin, std::size_t end) {
     values.clear();
     for (std::size_t i = begin; i < end; ++i)
-      values.push_back(std::clamp(log_of(ns[i]), low, high));
+      values.push_back(std::clamp(log_time(ns[i]), low, high));
     if (values.empty()) return;
     const double centre = mean(values);
     for (std::size_t i = 0; i < values.size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
 constexpr std::size_t kBlockWords = 32'768;     // 256 kB; the writer is woken for each
-constexpr std::size_t kBlockBytes = kBlockWords * sizeof(std::uint64_t);
+constexpr std::size_t kActivityBlockBytes = kBlockWords * sizeof(std::uint64_t);
 constexpr std::size_t kMostBlocks = 128;  // 32 MB, or some 400,000 activities
 constexpr std::size_t kSpareBlocks = 8;
 
@@ -54,13 +54,13 @@ bool ActivityLog::add(const GpuActivity& activity) noexcept {
 }
 
 void ActivityLog::Unmap::operator()(std::uint64_t* words) const noexcept {
-  munmap(words, kBlockBytes);
+  munmap(words, kActivityBlockBytes);
 }
 
 ActivityLog::Block ActivityLog::new_block() {
   if (spare_.empty()) {
-    void* const pages =
-        mmap(nullptr, kBlockBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const pages = mmap(nullptr, kActivityBlockBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
     Block made;
     made.words.reset(static_cast<std::uint64_t*>(pages));

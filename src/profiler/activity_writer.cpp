@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 #include "profiler/activity_words.h"
 
 namespace fathom::detail {
 namespace {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 
 constexpr std::size_t kMostBytes = 1024;  // of a packet without texts of the program's
 constexpr std::size_t kMostText = 4096;   // of a name; longer ones are cut

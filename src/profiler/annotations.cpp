@@ -3,12 +3,12 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 
 namespace fathom::detail {
 namespace {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 
 struct ValueWriter {
   protozero::pbf_writer& out;

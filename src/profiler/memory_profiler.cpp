@@ -5,16 +5,15 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "base/units.h"
 #include "profiler/core.h"
 #include "profiler/memory_state.h"
 
 namespace fathom {
 namespace {
 
-constexpr double kBytesPerMb = 1024.0 * 1024.0;
-
 double mb(std::int64_t bytes) {
-  return static_cast<double>(bytes) / kBytesPerMb;
+  return static_cast<double>(bytes) / base::kBytesPerMb;
 }
 
 std::optional<double> mb(const std::optional<std::int64_t>& bytes) {

@@ -27,12 +27,12 @@ Followers& followers() noexcept {
   return *made;
 }
 
-void before_fork() {
+void lock_followers() {
   followers().mutex.lock();
   for (MemoryState* follower : followers().all) follower->mutex.lock();
 }
 
-void after_fork() {
+void unlock_followers() {
   for (MemoryState* follower : followers().all) follower->mutex.unlock();
   followers().mutex.unlock();
 }
@@ -64,7 +64,8 @@ void feed_memory(const MemoryRecord& record, OperationId operation) noexcept {
 
 MemoryState::MemoryState(const MemoryOptions& wanted)
     : options(wanted), log(wanted.record_history) {
-  static const int watching_forks = pthread_atfork(before_fork, after_fork, after_fork);
+  static const int watching_forks =
+      pthread_atfork(lock_followers, unlock_followers, unlock_followers);
   static_cast<void>(watching_forks);
 }
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 
 namespace fathom::detail {
 namespace {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 
 void add_clock(pbf_writer& snapshot, std::uint32_t clock, std::int64_t ns, bool incremental) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 
 namespace fathom::detail {
 
@@ -14,7 +14,7 @@ namespace fathom::detail {
 template <typename Fill>
 void append_packet(std::string& out, Fill&& fill) {
   protozero::pbf_writer trace(out);
-  protozero::pbf_writer packet(trace, base::perfetto::trace::kPacket);
+  protozero::pbf_writer packet(trace, perfetto::trace::kPacket);
   fill(packet);
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "base/units.h"
 #include "fathom/profiler.h"
 #include "profiler/core.h"
 
@@ -17,7 +18,6 @@ using detail::ActivityLog;
 
 // Recorders look for finished work at later calls, and every 10 ms by themselves.
 constexpr auto kRecordersNeed = std::chrono::milliseconds(30);
-constexpr double kBytesPerMb = 1024.0 * 1024.0;
 
 // Which iteration a scope belongs to: by our numbers, and by those of the profiler that measures.
 using Iterations = std::unordered_map<std::uint64_t, ScopeRef>;
@@ -87,7 +87,7 @@ void add_gpu_work(ProfileSession& session, Profiler& measured, const ActivityLog
     ++session.copies;
     if (activity.bytes) {
       session.copied_mb =
-          session.copied_mb.value_or(0) + static_cast<double>(*activity.bytes) / kBytesPerMb;
+          session.copied_mb.value_or(0) + static_cast<double>(*activity.bytes) / base::kBytesPerMb;
     }
   }
   // All of it, for what is in use does not begin with the iterations.

@@ -9,7 +9,7 @@
 namespace fathom::detail {
 namespace {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 
 void add_annotation(pbf_writer& event, std::string_view name, auto&& add_value) {

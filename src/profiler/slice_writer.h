@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 #include "profiler/clock.h"
 #include "profiler/run_file.h"
 #include "profiler/word_reader.h"
@@ -38,7 +38,7 @@ class SliceWriter {
   static std::uint8_t* put(std::uint8_t* at, const Prefix& prefix, std::uint64_t since_last);
   std::uint64_t advance(std::uint64_t ticks);
   void write(const Prefix& prefix, std::uint64_t since_last);
-  void write_with_notes(base::perfetto::track_event::Type type, OperationId operation,
+  void write_with_notes(perfetto::track_event::Type type, OperationId operation,
                         std::uint64_t since_last, const WordNotes& notes);
   void introduce(OperationId operation);
 

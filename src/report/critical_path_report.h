@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analyze/critical_path.h"
+#include "analyze/critical_path/critical_path.h"
 #include "base/json_writer.h"
 
 namespace fathom::report {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analyze/flame.h"
+#include "analyze/flame/flame.h"
 
 namespace fathom::report {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "analyze/steps.h"
+#include "analyze/operations/steps.h"
 #include "base/format.h"
 
 namespace fathom::report {

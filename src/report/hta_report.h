@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "advise/suggestion.h"
-#include "analyze/hta.h"
-#include "analyze/hta_summary.h"
-#include "analyze/ranks.h"
+#include "analyze/hta/hta.h"
+#include "analyze/hta/hta_summary.h"
+#include "analyze/ranks/ranks.h"
 
 namespace fathom::report {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/format.h"
-#include "report/hta_tables.h"
+#include "report/text/hta_tables.h"
 
 namespace fathom::report {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/memory.h"
+#include "analyze/memory/memory.h"
 #include "trace/trace.h"
 
 namespace fathom::report {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analyze/ranks.h"
+#include "analyze/ranks/ranks.h"
 #include "base/json_writer.h"
 
 namespace fathom::report {

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "advise/suggest.h"
-#include "analyze/session.h"
+#include "analyze/run/session.h"
 #include "report/recommendations.h"
-#include "report/session_text.h"
+#include "report/text/session_text.h"
 
 namespace fathom::report {
 namespace {

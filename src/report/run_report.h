@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "advise/suggestion.h"
-#include "analyze/activity.h"
-#include "analyze/operations.h"
+#include "analyze/operations/operations.h"
+#include "analyze/run/activity.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 

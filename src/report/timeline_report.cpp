@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/table.h"
-#include "report/bar.h"
+#include "report/text/bar.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -19,36 +19,32 @@ using analyze::TimelineStats;
 using analyze::TrackActivity;
 
 constexpr std::size_t kTracks = 20;
-constexpr std::size_t kBarColumns = 40;
+constexpr std::size_t kActivityBarColumns = 40;
 
 double percent_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
 }
 
-std::string duration(std::int64_t ns) {
-  return base::format_duration(static_cast<double>(ns));
-}
-
 // The one sentence that tells the story.
-std::string story(const TimelineStats& stats) {
+std::string activity_story(const TimelineStats& stats) {
   if (stats.tracks.empty()) return "  No spans in this file.\n";
   if (!stats.gpu_active_ns) {
     return fmt::format("  No GPU work here: the host was active {} of {}.\n",
                        base::format_percent(percent_of(stats.cpu_active_ns, stats.total_ns())),
-                       duration(stats.total_ns()));
+                       base::format_duration(stats.total_ns()));
   }
   const double hidden = percent_of(*stats.overlap_ns, *stats.gpu_active_ns);
   return fmt::format("  The GPU was active {} of {}; the host was active in {} of that time.\n",
                      base::format_percent(percent_of(*stats.gpu_active_ns, stats.total_ns())),
-                     duration(stats.total_ns()), base::format_percent(hidden));
+                     base::format_duration(stats.total_ns()), base::format_percent(hidden));
 }
 
 std::string figure(std::string_view name, const std::optional<std::int64_t>& ns,
                    std::int64_t whole) {
-  if (!ns) return fmt::format("  {:<12}{:{}}{:>8}\n", name, "", kBarColumns, "–");
+  if (!ns) return fmt::format("  {:<12}{:{}}{:>8}\n", name, "", kActivityBarColumns, "–");
   const double share = percent_of(*ns, whole);
-  return fmt::format("  {:<12}{}{:>8}  {:>9}\n", name, bar(share / 100, kBarColumns),
-                     base::format_percent(share), duration(*ns));
+  return fmt::format("  {:<12}{}{:>8}  {:>9}\n", name, bar(share / 100, kActivityBarColumns),
+                     base::format_percent(share), base::format_duration(*ns));
 }
 
 std::string track_table(const TimelineStats& stats, const trace::Trace& trace, std::size_t width) {
@@ -60,7 +56,7 @@ std::string track_table(const TimelineStats& stats, const trace::Trace& trace, s
   const std::size_t shown = std::min(kTracks, tracks.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.row({label_of(trace.tracks[tracks[i].track]), base::format_count(tracks[i].spans),
-               duration(tracks[i].busy_ns),
+               base::format_duration(tracks[i].busy_ns),
                base::format_percent(percent_of(tracks[i].busy_ns, stats.total_ns()))});
   }
   std::string text = "\n" + table.text(width);
@@ -78,7 +74,7 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
   const std::string& title = trace.run.command.empty() ? file : trace.run.command;
   std::string text = fmt::format(
       "\n  {} · {} · {}\n\n{}", title, base::format_plural(trace.spans.size(), "span", "spans"),
-      base::format_plural(stats.tracks.size(), "track", "tracks"), story(stats));
+      base::format_plural(stats.tracks.size(), "track", "tracks"), activity_story(stats));
   if (stats.tracks.empty()) return text + "\n";
   text += "\n" + figure("CPU active", stats.cpu_active_ns, stats.total_ns());
   text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "analyze/timeline_stats.h"
+#include "analyze/run/timeline_stats.h"
 #include "trace/trace.h"
 
 namespace fathom::report {

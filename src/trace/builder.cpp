@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/order.h"
-#include "trace/parallel.h"
+#include "base/parallel.h"
+#include "base/sort_runs.h"
 #include "trace/span_order.h"
 
 namespace fathom::trace {
@@ -106,8 +106,8 @@ auto gather(const std::vector<Source>& sources, std::size_t tracks, Column Rows:
     (source.rows->*column).shrink_to_fit();
   }
   for (std::size_t id = 0; id < tracks; ++id) {
-    sort_runs(std::span(items).subspan(first[id], first[id + 1] - first[id]),
-              [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; });
+    base::sort_runs(std::span(items).subspan(first[id], first[id + 1] - first[id]),
+                    [](const Item& a, const Item& b) { return a.time_ns < b.time_ns; });
   }
   return items;
 }
@@ -139,7 +139,8 @@ void sort_counter(Counter& counter) {
   for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
     points.emplace_back(counter.time_ns[i], counter.value[i]);
   }
-  sort_runs(std::span(points), [](const auto& a, const auto& b) { return a.first < b.first; });
+  base::sort_runs(std::span(points),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::tie(counter.time_ns[i], counter.value[i]) = points[i];
   }
@@ -193,7 +194,7 @@ Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned threads) {
   }
   join_tracks(trace, parts, to);
   const std::vector<Source> sources = sources_of(parts, to);
-  in_parallel(threads, 2, [&](std::size_t task) {
+  base::in_parallel(threads, 2, [&](std::size_t task) {
     if (task == 0) place_spans(trace, sources, threads);
     if (task == 1) place_others(trace, sources);
   });

@@ -3,12 +3,12 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "trace/read/chrome.h"
+#include "trace/read/chrome/chrome.h"
 #include "trace/read/input.h"
-#include "trace/read/nsys.h"
-#include "trace/read/perfetto.h"
-#include "trace/read/profile_json.h"
-#include "trace/read/snapshot.h"
+#include "trace/read/nsys/nsys.h"
+#include "trace/read/perfetto/perfetto.h"
+#include "trace/read/profile/profile_json.h"
+#include "trace/read/snapshot/snapshot.h"
 #include "trace/read/sniff.h"
 
 namespace fathom::trace {

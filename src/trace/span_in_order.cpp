@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "trace/parallel.h"
+#include "base/parallel.h"
 
 namespace fathom::trace {
 namespace {
@@ -154,7 +154,7 @@ bool place_in_order(Trace& trace, const std::vector<Source>& sources, std::size_
   // Each chunk has a place for each track: not worth it where tracks are nearly as many as rows.
   if (chunks.size() * trace.tracks.size() > rows) return false;
   std::atomic<bool> is_over = false;
-  in_parallel(threads, chunks.size(), [&](std::size_t i) {
+  base::in_parallel(threads, chunks.size(), [&](std::size_t i) {
     if (!is_over && !count(chunks[i], trace.tracks.size(), is_over)) is_over = true;
   });
   if (is_over || !set_places(chunks, trace.tracks)) return false;
@@ -164,7 +164,7 @@ bool place_in_order(Trace& trace, const std::vector<Source>& sources, std::size_
     sort_by_span(source.rows->scopes);
   }
   make_room(trace.spans, rows, threads);
-  in_parallel(threads, chunks.size(), [&](std::size_t i) { fill(trace.spans, chunks[i]); });
+  base::in_parallel(threads, chunks.size(), [&](std::size_t i) { fill(trace.spans, chunks[i]); });
   gather(trace.bytes, chunks, &Chunk::bytes);
   gather(trace.scopes, chunks, &Chunk::scopes);
   return true;

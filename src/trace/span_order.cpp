@@ -4,8 +4,8 @@
 #include <span>
 
 #include "base/error.h"
-#include "trace/order.h"
-#include "trace/parallel.h"
+#include "base/parallel.h"
+#include "base/sort_runs.h"
 #include "trace/span_in_order.h"
 
 namespace fathom::trace {
@@ -65,7 +65,7 @@ std::vector<Slice> slices_of(const std::vector<Source>& sources, std::size_t row
 std::vector<Key> keys_by_track(Trace& trace, const std::vector<Source>& sources, std::size_t rows,
                                unsigned threads) {
   std::vector<Slice> slices = slices_of(sources, rows, threads);
-  in_parallel(threads, slices.size(), [&](std::size_t at) {
+  base::in_parallel(threads, slices.size(), [&](std::size_t at) {
     Slice& slice = slices[at];
     slice.places.resize(trace.tracks.size());
     for (std::size_t i = slice.begin; i < slice.end; ++i) {
@@ -81,7 +81,7 @@ std::vector<Key> keys_by_track(Trace& trace, const std::vector<Source>& sources,
   }
   std::vector<Key> keys;
   make_room(keys, rows);
-  in_parallel(threads, slices.size(), [&](std::size_t at) {
+  base::in_parallel(threads, slices.size(), [&](std::size_t at) {
     Slice& slice = slices[at];
     for (std::size_t i = slice.begin; i < slice.end; ++i) {
       const std::vector<TrackId>& to = sources[i].to->tracks;
@@ -147,14 +147,14 @@ void place_items(std::vector<Item>& placed, std::vector<Item> Rows::*items, cons
 void place_sorted(Trace& trace, const std::vector<Source>& sources, std::size_t rows,
                   unsigned threads) {
   std::vector<Key> keys = keys_by_track(trace, sources, rows, threads);
-  in_parallel(threads, trace.tracks.size(), [&](std::size_t id) {
+  base::in_parallel(threads, trace.tracks.size(), [&](std::size_t id) {
     const Track& track = trace.tracks[id];
-    sort_runs(std::span(keys).subspan(track.first_span, track.span_count), KeyOrder{sources});
+    base::sort_runs(std::span(keys).subspan(track.first_span, track.span_count), KeyOrder{sources});
   });
 
   make_room(trace.spans, rows, threads);
   constexpr std::size_t kPiece = 1U << 15;
-  in_parallel(threads, (rows + kPiece - 1) / kPiece, [&](std::size_t piece) {
+  base::in_parallel(threads, (rows + kPiece - 1) / kPiece, [&](std::size_t piece) {
     fill(trace.spans, sources, keys, piece * kPiece, std::min(rows, (piece + 1) * kPiece));
   });
   place_items(trace.bytes, &Rows::bytes, trace, sources, keys);
@@ -164,7 +164,7 @@ void place_sorted(Trace& trace, const std::vector<Source>& sources, std::size_t 
 }  // namespace
 
 void make_room(Spans& spans, std::size_t rows, unsigned threads) {
-  in_parallel(threads, 9, [&](std::size_t column) {
+  base::in_parallel(threads, 9, [&](std::size_t column) {
     switch (column) {
       case 0:
         return make_room(spans.start_ns, rows);
@@ -194,8 +194,8 @@ void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned thre
   if (rows >= kNoSpan) throw base::Error("trace", "more than 4 billion spans");
 
   if (!place_in_order(trace, sources, rows, threads)) place_sorted(trace, sources, rows, threads);
-  in_parallel(threads, trace.tracks.size(),
-              [&](std::size_t id) { set_parents(trace.spans, trace.tracks[id]); });
+  base::in_parallel(threads, trace.tracks.size(),
+                    [&](std::size_t id) { set_parents(trace.spans, trace.tracks[id]); });
 }
 
 }  // namespace fathom::trace

@@ -4,8 +4,7 @@
 
 #include "analyze/trace_maker.h"
 
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::platform_test {
 
 using analyze::TraceMaker;
 using trace::SpanKind;
@@ -92,5 +91,4 @@ TEST(Platform, AHintGoesOnInTheLanguageOfTheProgram) {
   EXPECT_EQ(hint_for(platform, hints), "Copy ahead.\nx.to(\"cuda\")");
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::platform_test

@@ -7,8 +7,7 @@
 #include "analyze/trace_maker.h"
 
 // The rules for profiles, which have the times of operations and nothing of what waited for what.
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::profile_rules_test {
 
 constexpr double kMs = 1e6;
 
@@ -84,5 +83,4 @@ TEST(ProfileRules, EstimatesSayThatTheyAreBounds) {
   EXPECT_EQ(found.list.front().expected_improvement.rfind("At most ", 0), 0U);
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::profile_rules_test

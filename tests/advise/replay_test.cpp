@@ -10,8 +10,7 @@
 #include "trace/corpus.h"
 #include "trace/read.h"
 
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::replay_test {
 
 using analyze::TraceMaker;
 using trace::Trace;
@@ -156,5 +155,4 @@ TEST(Replay, ReproducesRealRunsOrSaysThatItDoesNot) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::replay_test

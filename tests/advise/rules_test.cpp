@@ -7,8 +7,7 @@
 #include "advise/suggest.h"
 
 // What sets off the rules whose optimum no small machine shows, and what does not.
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::rules_test {
 
 using analyze::TraceMaker;
 using trace::Trace;
@@ -150,5 +149,4 @@ TEST(Rules, WhatComesBeforeABlockingWriteCounts) {
   EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 45e6, 1e6);
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::rules_test

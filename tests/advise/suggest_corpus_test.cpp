@@ -11,8 +11,7 @@
 #include "trace/read.h"
 
 // Real runs get the suggestion that is right for them.
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::suggest_corpus_test {
 
 std::vector<std::string> all_files() {
   std::vector<std::string> files = trace::corpus_files("kineto");
@@ -112,5 +111,4 @@ TEST(SuggestCorpus, WhatWorkersWouldBringIsWhatTheyBrought) {
   EXPECT_LE(without - with, static_cast<double>(gain.high_ns) / 1e6);
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::suggest_corpus_test

@@ -9,8 +9,7 @@
 #include "analyze/trace_maker.h"
 
 // Programs whose best form is known: what is predicted for them is what the machine does.
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::suggest_test {
 
 using Kind = Action::Kind;
 using trace::Trace;
@@ -192,5 +191,4 @@ TEST(Suggest, AnEmptyTraceGetsNothing) {
   EXPECT_FALSE(found.why_no_gains.empty());
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::suggest_test

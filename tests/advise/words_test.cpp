@@ -8,8 +8,7 @@
 #include "analyze/trace_maker.h"
 
 // What suggestions say fits what the trace is of, and what they show.
-namespace fathom::advise {
-namespace {
+namespace fathom::advise::words_test {
 
 using analyze::TraceMaker;
 using trace::Trace;
@@ -325,5 +324,4 @@ TEST(Words, AnOperationThatMakesViewsIsToldToKeepThem) {
   EXPECT_FALSE(has(one->implementation_hint, "another thread")) << one->implementation_hint;
 }
 
-}  // namespace
-}  // namespace fathom::advise
+}  // namespace fathom::advise::words_test

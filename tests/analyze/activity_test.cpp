@@ -1,11 +1,10 @@
-#include "analyze/activity.h"
+#include "analyze/run/activity.h"
 
 #include <gtest/gtest.h>
 
 #include "trace/builder.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::activity_test {
 
 trace::SpanRow span(trace::TrackId track, std::int64_t start, std::int64_t duration,
                     trace::SpanKind kind) {
@@ -64,5 +63,4 @@ TEST(Activity, AnEmptyTraceIsFine) {
   EXPECT_EQ(activity(assembled({})).end_ns, 0);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::activity_test

@@ -2,12 +2,11 @@
 
 #include <numeric>
 
-#include "analyze/critical_path.h"
+#include "analyze/critical_path/critical_path.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::critical_path_corpus_test {
 
 double share(const CriticalPath& path, Bound bound) {
   return static_cast<double>(path.bound_by[static_cast<std::size_t>(bound)]) /
@@ -69,5 +68,4 @@ TEST(CriticalPathCorpus, HasAStepForEachOfTheRun) {
   EXPECT_TRUE(path_of("mi210_gpu_only").steps.empty());
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::critical_path_corpus_test

@@ -1,15 +1,14 @@
-#include "analyze/critical_path.h"
+#include "analyze/critical_path/critical_path.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "analyze/waits.h"
+#include "analyze/critical_path/waits.h"
 #include "trace_maker.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::critical_path_test {
 
 using trace::kNoSpan;
 using trace::SpanId;
@@ -312,5 +311,4 @@ TEST(CriticalPath, OfGpuWorkAloneIsThatWork) {
   EXPECT_EQ(of(path.bound_by, Bound::launch), 10 * kUs);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::critical_path_test

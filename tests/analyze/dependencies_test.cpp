@@ -1,14 +1,13 @@
-#include "analyze/dependencies.h"
+#include "analyze/critical_path/dependencies.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "analyze/runtime_calls.h"
+#include "analyze/critical_path/runtime_calls.h"
 #include "trace_maker.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::dependencies_test {
 
 using trace::kNoSpan;
 using trace::SpanId;
@@ -211,5 +210,4 @@ TEST(RuntimeCalls, AreToldByNameWhateverTheRuntime) {
   EXPECT_EQ(call_role(""), CallRole::other);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::dependencies_test

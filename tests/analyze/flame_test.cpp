@@ -1,4 +1,4 @@
-#include "analyze/flame.h"
+#include "analyze/flame/flame.h"
 
 #include <gtest/gtest.h>
 
@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analyze/host_spans.h"
+#include "analyze/operations/host_spans.h"
 #include "random_gpu_trace.h"
 #include "trace/track_label.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::flame_test {
 
 using trace::kNoSpan;
 using trace::SpanId;
@@ -250,5 +249,4 @@ TEST(Flame, OfAnEmptyTraceIsTheWholeAlone) {
   EXPECT_EQ(flame_tree(Made().trace()).nodes.size(), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::flame_test

@@ -1,14 +1,13 @@
-#include "analyze/gpu_work.h"
+#include "analyze/hta/gpu_work.h"
 
 #include <gtest/gtest.h>
 
 #include "analyze/gpu_trace.h"
+#include "analyze/operations/steps.h"
 #include "analyze/random_gpu_trace.h"
-#include "analyze/steps.h"
 #include "analyze/trace_maker.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::gpu_work_test {
 
 using trace::kNoSpan;
 using trace::SpanId;
@@ -113,5 +112,4 @@ TEST(Steps, TheOnlyStepIsNotLeftOut) {
   EXPECT_EQ(whole_steps_end(trace, step_spans(trace)), std::nullopt);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::gpu_work_test

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analyze/hta.h"
-#include "analyze/hta_summary.h"
+#include "analyze/hta/hta.h"
+#include "analyze/hta/hta_summary.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::hta_corpus_test {
 
 std::optional<RankFindings> find(const std::string& name) {
   for (const std::string& file : trace::corpus_files("kineto")) {
@@ -108,5 +107,4 @@ TEST(HtaCorpus, EightRanksEachHaveTheirFigures) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::hta_corpus_test

@@ -10,13 +10,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analyze/hta.h"
-#include "analyze/steps.h"
+#include "analyze/hta/hta.h"
+#include "analyze/operations/steps.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::hta_golden_test {
 
 using nlohmann::json;
 using trace::SpanId;
@@ -227,7 +226,7 @@ void round_as_hta(Trace& trace) {
   }
 }
 
-class GoldenHta : public testing::TestWithParam<const char*> {};
+class GoldenHta : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenHta, IsEqualOnTracesInMicroseconds) {
   const Case given = load(GetParam());
@@ -238,7 +237,7 @@ TEST_P(GoldenHta, IsEqualOnTracesInMicroseconds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, GoldenHta,
-                         testing::Values("v100_rank1of2", "a100_rank3of8", "two_ranks_sampled"),
+                         ::testing::Values("v100_rank1of2", "a100_rank3of8", "two_ranks_sampled"),
                          [](const auto& test) { return std::string(test.param); });
 
 // HTA counts what it calls GPU rows: synchronisation records have a stream, so they are busy time.
@@ -325,5 +324,4 @@ TEST(GoldenHtaDifference, AllReduceKernelsOfFrameworksAreCommunication) {
   expect_idle_but_for_negative_gaps(given);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::hta_golden_test

@@ -5,11 +5,10 @@
 #include <map>
 
 #include "analyze/gpu_trace.h"
-#include "analyze/hta.h"
+#include "analyze/hta/hta.h"
 #include "random_trace.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::hta_property_test {
 
 using trace::pick;
 using trace::SpanKind;
@@ -145,5 +144,4 @@ TEST(HtaProperties, LaunchesAreThePairsOfTheSameCorrelation) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::hta_property_test

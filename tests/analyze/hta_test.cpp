@@ -1,12 +1,11 @@
-#include "analyze/hta.h"
+#include "analyze/hta/hta.h"
 
 #include <gtest/gtest.h>
 
 #include "analyze/gpu_trace.h"
-#include "analyze/hta_summary.h"
+#include "analyze/hta/hta_summary.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::hta_test {
 
 using trace::SpanKind;
 using trace::Trace;
@@ -269,5 +268,4 @@ TEST(HtaSummary, SharesAreOfTheTimeOfAllGpus) {
   EXPECT_DOUBLE_EQ(summary.bottlenecks[0].share_pct, 5);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::hta_test

@@ -1,4 +1,4 @@
-#include "analyze/memory.h"
+#include "analyze/memory/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 
 #include "random_trace.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::memory_test {
 
 using trace::MemoryDevice;
 using trace::MemoryEvent;
@@ -335,5 +334,4 @@ TEST(HostMemory, ASampleAtTheStartIsNoPeak) {
   EXPECT_EQ(peak_rss(memory(sampled({10}, 50.0))), 50);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::memory_test

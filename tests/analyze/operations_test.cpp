@@ -1,4 +1,4 @@
-#include "analyze/operations.h"
+#include "analyze/operations/operations.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,7 @@
 #include "random_trace.h"
 #include "trace_maker.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::operations_test {
 
 using trace::SpanId;
 using trace::SpanKind;
@@ -139,5 +138,4 @@ TEST(Operations, AThreadThatWaitsForWorkIsNoBottleneck) {
   EXPECT_EQ(ranked[0].share_pct, 100);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::operations_test

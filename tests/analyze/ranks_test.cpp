@@ -1,4 +1,4 @@
-#include "analyze/ranks.h"
+#include "analyze/ranks/ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,7 @@
 #include "trace/read.h"
 #include "trace_maker.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::ranks_test {
 
 constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kMs = 1'000'000;
@@ -266,5 +265,4 @@ TEST(Ranks, OfASampledJobShareWhatEndsTogether) {
   EXPECT_LT(std::abs(*report.rows[1].clock.offset_ns), 100 * kUs);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::ranks_test

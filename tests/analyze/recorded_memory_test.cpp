@@ -4,12 +4,11 @@
 #include <cstdio>
 #include <thread>
 
-#include "analyze/memory.h"
+#include "analyze/memory/memory.h"
 #include "fathom/fathom.h"
 #include "trace/read.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::recorded_memory_test {
 
 void tell(std::uint64_t address, std::int64_t bytes, const char* call) {
   MemoryRecord record;
@@ -51,5 +50,4 @@ TEST(RecordedMemory, BelongsToTheScopesAndCallsOfItsThread) {
   EXPECT_EQ(total_bytes(device.leaks), 110);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::recorded_memory_test

@@ -1,15 +1,14 @@
-#include "analyze/session.h"
+#include "analyze/run/session.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analyze/idle_gaps.h"
+#include "analyze/run/idle_gaps.h"
 #include "random_trace.h"
 #include "trace/scope_parts.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::session_test {
 
 using trace::ScopeParts;
 using trace::SpanId;
@@ -247,5 +246,4 @@ TEST(IdleGaps, AreNamedAfterWhatTheHostDid) {
   EXPECT_EQ(idle_gaps(trace, 1).size(), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::session_test

@@ -1,4 +1,4 @@
-#include "analyze/split.h"
+#include "analyze/run/split.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 
 #include "random_trace.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::split_test {
 
 using trace::SpanKind;
 using trace::TrackKind;
@@ -101,5 +100,4 @@ TEST(Split, IsTheDefinitionOnRandomTraces) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::split_test

@@ -1,15 +1,14 @@
-#include "analyze/timeline_stats.h"
+#include "analyze/run/timeline_stats.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <set>
 
-#include "analyze/host_spans.h"
+#include "analyze/operations/host_spans.h"
 #include "random_gpu_trace.h"
 
-namespace fathom::analyze {
-namespace {
+namespace fathom::analyze::timeline_stats_test {
 
 using trace::SpanId;
 using trace::Trace;
@@ -49,5 +48,4 @@ TEST(TimelineStats, OfAnEmptyTraceAreNothing) {
   EXPECT_TRUE(found.tracks.empty());
 }
 
-}  // namespace
-}  // namespace fathom::analyze
+}  // namespace fathom::analyze::timeline_stats_test

@@ -7,8 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace fathom {
-namespace {
+namespace fathom::compare_test {
 
 namespace fs = std::filesystem;
 
@@ -93,16 +92,15 @@ TEST(CompareProfilingRuns, SaysWhichFileIsWrong) {
 }
 
 TEST(CompareProfilingRuns, PrintsAsTheProgramDoes) {
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   const RunComparison comparison = compare_profiling_runs(runs(4), runs(5));
   comparison.print_summary();
   comparison.print_regressions();
   comparison.print_improvements();
-  const std::string text = testing::internal::GetCapturedStdout();
+  const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find("The largest difference is moved"), std::string::npos) << text;
   EXPECT_NE(text.find("SLOWER"), std::string::npos) << text;
   EXPECT_NE(text.find("Nothing got faster."), std::string::npos) << text;
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::compare_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::base64_test {
 
 // The examples of RFC 4648.
 TEST(Base64, PadsToFours) {
@@ -19,5 +18,4 @@ TEST(Base64, TakesEveryByte) {
   EXPECT_EQ(base64(std::string_view("\x00\xff\xfe", 3)), "AP/+");
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::base64_test

@@ -6,8 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::duration_stats_test {
 
 // Two passes in extended precision: the definition.
 double exact_std_dev(const std::vector<std::int64_t>& values) {
@@ -71,5 +70,4 @@ TEST(DurationStats, OneValueHasNoSpread) {
   EXPECT_EQ(stats.quantile_ns(0.99), 1'000'003);
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::duration_stats_test

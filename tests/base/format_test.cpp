@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::format_test {
 
 TEST(Format, DurationsPickTheirUnit) {
   EXPECT_EQ(format_duration(0), "0 ns");
@@ -47,5 +46,4 @@ TEST(Format, OfAQualifiedNameTheNameIsCutFirst) {
   EXPECT_EQ(fit_qualified("a_kernel_of_a_long_name", 10), "a_kernel_…");
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::format_test

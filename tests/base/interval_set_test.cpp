@@ -5,8 +5,7 @@
 #include <random>
 #include <set>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::interval_set_test {
 
 // The definition itself: a set of whole instants.
 using Instants = std::set<std::int64_t>;
@@ -76,5 +75,4 @@ TEST(IntervalSet, EmptyAndReversedIntervalsCoverNothing) {
   EXPECT_TRUE(normalize({{3, 3}, {9, 2}}).empty());
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::interval_set_test

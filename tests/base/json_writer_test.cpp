@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::json_writer_test {
 
 TEST(JsonWriter, WritesNestedDocuments) {
   std::string out;
@@ -47,5 +46,4 @@ TEST(JsonWriter, RepairsTextThatIsNotUtf8) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::json_writer_test

@@ -5,8 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::partition_test {
 
 bool holds(const std::vector<Interval>& intervals, std::int64_t instant) {
   for (const Interval& each : intervals) {
@@ -58,5 +57,4 @@ TEST(Partition, AgreesWithCountingEveryNanosecond) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::partition_test

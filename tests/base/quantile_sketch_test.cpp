@@ -8,8 +8,7 @@
 
 #include "fathom/detail/log_bucket.h"
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::quantile_sketch_test {
 
 TEST(LogBucket, EveryValueLiesInItsBucketAndBucketsTileTheNumbers) {
   for (std::size_t bucket = 0; bucket + 1 < detail::kLogBuckets; ++bucket) {
@@ -66,5 +65,4 @@ TEST(QuantileSketch, OneValueIsEveryQuantile) {
   EXPECT_EQ(sketch.quantile(1), 42);
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::quantile_sketch_test

@@ -4,8 +4,7 @@
 
 #include <string>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::string_pool_test {
 
 TEST(StringPool, SameTextSameId) {
   StringPool pool;
@@ -40,5 +39,4 @@ TEST(StringPool, ViewsSurviveGrowthAndLongStrings) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::string_pool_test

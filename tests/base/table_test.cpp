@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::table_test {
 
 TEST(Table, AlignsNamesLeftAndFiguresRight) {
   Table table({"kernel", "calls", "total"});
@@ -23,5 +22,4 @@ TEST(Table, CutsLongNamesToTheWidth) {
             "  a name of many…  1\n");
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::table_test

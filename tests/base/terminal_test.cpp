@@ -4,8 +4,7 @@
 
 #include <cstdlib>
 
-namespace fathom::base {
-namespace {
+namespace fathom::base::terminal_test {
 
 TEST(Terminal, WidthOfWhatIsNoneIsWhatColumnsSaysWhereThatIsSensible) {
   std::FILE* const file = std::tmpfile();
@@ -29,5 +28,4 @@ TEST(Terminal, WidthOfWhatIsNoneIsWhatColumnsSaysWhereThatIsSensible) {
   std::fclose(file);
 }
 
-}  // namespace
-}  // namespace fathom::base
+}  // namespace fathom::base::terminal_test

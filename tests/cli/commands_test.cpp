@@ -7,8 +7,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::commands_test {
 
 constexpr const char* kTrace = R"({"traceEvents": [
   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 10.5, "dur": 40},
@@ -116,5 +115,4 @@ TEST(Completion, KnowsEveryCommandAndOption) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::commands_test

@@ -9,8 +9,7 @@
 #include "cli/run_program.h"
 #include "trace/corpus.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::compare_corpus_test {
 
 // The path that ends so; empty without a corpus.
 std::string corpus(const std::string& folder, const std::string& ending) {
@@ -122,5 +121,4 @@ TEST(CompareCorpus, DifferencesOfNsysExportsAreThoseOfTheirDatabases) {
   EXPECT_EQ(top_differences(ours), top_differences(expected));
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::compare_corpus_test

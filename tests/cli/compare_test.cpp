@@ -8,8 +8,7 @@
 #include "cli/run_program.h"
 #include "cli/schema.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::compare_test {
 
 nlohmann::json call(const std::string& name, double ts, double dur) {
   return {{"ph", "X"}, {"cat", "cpu_op"}, {"name", name}, {"pid", 1},
@@ -381,5 +380,4 @@ TEST_F(Compare, CallsOfOneNameThatWorkOnDifferentSizesAreComparedByThemselves) {
   EXPECT_EQ(small["change_type"], "NO_CHANGE");
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::compare_test

@@ -9,8 +9,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::demo_test {
 
 using nlohmann::json;
 
@@ -29,7 +28,7 @@ void expect_exact_parts(const json& of, const char* total) {
       << of;
 }
 
-class Demo : public testing::Test {
+class Demo : public ::testing::Test {
  protected:
   void SetUp() override {
     setenv("POCL_CACHE_DIR", FATHOM_BINARY_DIR "/pocl-cache", 1);
@@ -144,5 +143,4 @@ TEST_F(Demo, HasTheSameSplitFromInsideTheProgram) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::demo_test

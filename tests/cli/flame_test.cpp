@@ -6,8 +6,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::flame_test {
 
 using nlohmann::json;
 
@@ -132,5 +131,4 @@ TEST(Timeline, ChromeFileHasOnlyWhatIsDrawn) {
   EXPECT_EQ(report["run"]["spans"], 2);
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::flame_test

@@ -6,8 +6,7 @@
 #include "cli/run_program.h"
 #include "cli/schema.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::history_test {
 
 // Thirty calls each of two operations; `moved` takes `us`.
 std::string run_text(std::uint64_t seed, double us) {
@@ -105,5 +104,4 @@ TEST_F(History, IsNoGateAndHasNoSides) {
   EXPECT_EQ(history(3, 1, 230, {"--with", scratch_.path("run0.json")}).status, 2);
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::history_test

@@ -5,8 +5,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::hta_test {
 
 // A rank whose all-reduce begins `late` µs after the kernel.
 std::string rank_trace(int rank, int late) {
@@ -132,5 +131,4 @@ TEST(Hta, ATraceWithoutAGpuJustSaysSo) {
   EXPECT_TRUE(json["gpu_idle_time_pct"].is_null());
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::hta_test

@@ -8,8 +8,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::memory_test {
 
 // A step whose linear layer allocates 3 MB (decimal), gives 1 MB back and keeps the rest.
 constexpr const char* kTrace = R"({"traceEvents": [
@@ -160,5 +159,4 @@ TEST(Memory, AFileThatIsNotThereIsOneLine) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::memory_test

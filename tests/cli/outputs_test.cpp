@@ -7,8 +7,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::outputs_test {
 
 constexpr const char* kTrace = R"({"traceEvents": [
   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 10, "dur": 40},
@@ -16,7 +15,7 @@ constexpr const char* kTrace = R"({"traceEvents": [
    "args": {"stream": 7, "device": 0}}
 ]})";
 
-class Outputs : public testing::TestWithParam<const char*> {
+class Outputs : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { trace_ = scratch_.write("trace.json", kTrace); }
 
@@ -101,8 +100,8 @@ TEST_P(Outputs, APageIsNoJson) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachCommand, Outputs,
-                         testing::Values("report", "flame", "timeline", "memory", "hta", "compare",
-                                         "suggest"),
+                         ::testing::Values("report", "flame", "timeline", "memory", "hta",
+                                           "compare", "suggest"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(Inputs, AreNotReplacedByOtherFormats) {
@@ -163,5 +162,4 @@ TEST(Memory, JsonOfAProgramGoesToAFileOrToStandardErrorAndTheProgramKeepsItsOpti
   EXPECT_TRUE(nlohmann::json::accept(content_of(scratch.path("memory.json"))));
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::outputs_test

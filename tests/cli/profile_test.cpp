@@ -12,8 +12,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::profile_test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -231,5 +230,4 @@ TEST(Profile, JsonIsTheSessionInAFileOrInPlaceOfTheText) {
   EXPECT_EQ(json::parse(alone.err)["trace_path"], "run-2.pftrace");
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::profile_test

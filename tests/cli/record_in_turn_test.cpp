@@ -8,10 +8,9 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::record_in_turn_test {
 
-class RecordInTurn : public testing::Test {
+class RecordInTurn : public ::testing::Test {
  protected:
   Outcome run(std::vector<std::string> words) const {
     words.insert(words.begin(), "compare");
@@ -70,5 +69,4 @@ TEST_F(RecordInTurn, ProgramsKeepTheirOptionsWhereJsonIsTheLastOfOurs) {
   EXPECT_TRUE(nlohmann::json::accept(content_of(scratch_.path("changes.json"))));
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::record_in_turn_test

@@ -6,8 +6,7 @@
 
 #include "cli/run_program.h"
 
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::suggest_test {
 
 using nlohmann::json;
 
@@ -180,5 +179,4 @@ TEST(Suggest, OfARunWithNothingToChangeSaysSo) {
   EXPECT_NE(outcome.out.find("Nothing to suggest"), std::string::npos) << outcome.out;
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::suggest_test

@@ -9,8 +9,7 @@
 
 // Whatever a command is given, it answers with one clear line and status 2, and leaves nothing
 // behind.
-namespace fathom::cli {
-namespace {
+namespace fathom::cli::wrong_input_test {
 
 constexpr const char* kPng = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
@@ -36,7 +35,7 @@ void expect_one_line(const Outcome& outcome, const std::string& mentions) {
   EXPECT_NE(outcome.err.find(mentions), std::string::npos) << outcome.err;
 }
 
-class WrongInput : public testing::TestWithParam<const char*> {
+class WrongInput : public ::testing::TestWithParam<const char*> {
  protected:
   // The command under test, reading `input`.
   Outcome run(const std::string& input) const {
@@ -113,8 +112,8 @@ TEST_P(WrongInput, NoArgument) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
-                         testing::Values("report", "flame", "timeline", "memory", "hta", "compare",
-                                         "suggest", "convert"),
+                         ::testing::Values("report", "flame", "timeline", "memory", "hta",
+                                           "compare", "suggest", "convert"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
@@ -152,5 +151,4 @@ TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
   EXPECT_EQ(content_of(in), text);
 }
 
-}  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::cli::wrong_input_test

@@ -5,8 +5,7 @@
 #include "analyze/trace_maker.h"
 #include "compare/comparison.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::align_test {
 
 using analyze::TraceMaker;
 using Runs = std::vector<Run>;
@@ -96,5 +95,4 @@ TEST(Comparison, AStepIsToldByItsMean) {
   EXPECT_NEAR(*comparison.whole->base_ns, 4'000, 1);
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::align_test

@@ -5,11 +5,10 @@
 
 #include "analyze/trace_maker.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::call_sites_test {
 
 using analyze::TraceMaker;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const SitesOfOperation& operation(const std::vector<SitesOfOperation>& all,
                                   const std::string& name) {
@@ -116,5 +115,4 @@ TEST(CallSites, APathOfTooManyIsUnknownAndItsCallsAreCounted) {
   EXPECT_GT(unknown, 1000U);
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::call_sites_test

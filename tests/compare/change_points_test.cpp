@@ -9,8 +9,7 @@
 
 #include "trace/corpus.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::change_points_test {
 
 std::vector<std::size_t> indices(const std::vector<ChangePoint>& points) {
   std::vector<std::size_t> all;
@@ -61,5 +60,4 @@ TEST(ChangePoints, OfARealSeriesAreThoseThatItsPeopleKnow) {
   EXPECT_EQ(indices(change_points(series)), (std::vector<std::size_t>{15, 71}));
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::change_points_test

@@ -6,8 +6,7 @@
 
 #include "analyze/trace_maker.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::flame_change_test {
 
 using analyze::TraceMaker;
 
@@ -83,5 +82,4 @@ TEST(FlameChange, NumbersAndWorkersInNamesDoNotPartThem) {
   EXPECT_EQ(paths.at("enumerate(DataLoader)"), std::pair(50.0, 9.0));
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::flame_change_test

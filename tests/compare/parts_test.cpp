@@ -5,10 +5,9 @@
 
 #include <set>
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::parts_test {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 CallSite site(const std::string& shape, const std::string& path, std::vector<std::int64_t> ns) {
   CallSite made;
@@ -169,11 +168,11 @@ TEST(Parts, WordsTellAllPartsApart) {
                  stepped(site("3x3", "", {3'000, 9'000, 4, 3'000, 9'000, 4}), 3)});
   const std::vector<std::string> words = words_of(parts(run, run));
   EXPECT_EQ(std::set<std::string>(words.begin(), words.end()).size(), words.size());
-  EXPECT_THAT(words, testing::Contains("of unknown shape · in p"));
-  EXPECT_THAT(words, testing::Contains("of unknown shape · in other operations"));
-  EXPECT_THAT(words, testing::Contains("3x3 · call 2 of 3 in a step"));
-  EXPECT_THAT(words, testing::Contains("3x3 · other calls of a step"));
-  EXPECT_THAT(words, testing::Contains("other shapes"));
+  EXPECT_THAT(words, ::testing::Contains("of unknown shape · in p"));
+  EXPECT_THAT(words, ::testing::Contains("of unknown shape · in other operations"));
+  EXPECT_THAT(words, ::testing::Contains("3x3 · call 2 of 3 in a step"));
+  EXPECT_THAT(words, ::testing::Contains("3x3 · other calls of a step"));
+  EXPECT_THAT(words, ::testing::Contains("other shapes"));
 }
 
 TEST(Parts, OtherShapesAreToldOfEachPart) {
@@ -193,5 +192,4 @@ TEST(Parts, AnUnknownPathIsNoPart) {
   EXPECT_THAT(words_of(parts(run, run)), ElementsAre("in p", "in q", "in other operations"));
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::parts_test

@@ -12,8 +12,7 @@
 #include "compare/verdict.h"
 #include "trace/corpus.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::real_days_test {
 
 using Day = std::map<std::string, std::vector<std::int64_t>>;  // benchmark → picoseconds
 
@@ -104,5 +103,4 @@ TEST_F(RealDays, ShowASlowdownOfATenth) {
   RecordProperty("of", static_cast<int>(names.size()));
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::real_days_test

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::sample_test {
 
 TEST(Sample, OfAFewCallsIsAsUnsureAsTheyDiffer) {
   EXPECT_FALSE(sample_of(std::vector<std::int64_t>{100}).log_centre_sd);
@@ -45,5 +44,4 @@ TEST(Sample, OnlyCallsOfOnePlaceDependOnEachOther) {
   EXPECT_LT(*sample_of(ns, sites).log_centre_sd, 0.5 * *sample_of(ns).log_centre_sd);
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::sample_test

@@ -7,8 +7,7 @@
 #include "compare/noise.h"
 #include "compare/verdict.h"
 
-namespace fathom::compare {
-namespace {
+namespace fathom::compare::simulation_test {
 
 constexpr std::size_t kOperations = 50;
 
@@ -116,5 +115,4 @@ TEST(Simulation, OneRunASideCallsNothing) {
   EXPECT_EQ(simulate(1, 100, 3).false_alarms, 0);
 }
 
-}  // namespace
-}  // namespace fathom::compare
+}  // namespace fathom::compare::simulation_test

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <thread>
 
-namespace fathom {
-namespace {
+namespace fathom::activity_test {
 
 using namespace std::chrono_literals;
 
@@ -131,5 +130,4 @@ TEST_F(Activities, OfOneDeviceOnlyWhenAskedFor) {
   EXPECT_NEAR(*profiler().entries().at(0).gpu_time_ms, 0.1, 1e-6);
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::activity_test

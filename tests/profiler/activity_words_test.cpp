@@ -6,8 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace fathom::detail {
-namespace {
+namespace fathom::detail::activity_words_test {
 
 bool same(const GpuActivity& a, const GpuActivity& b) {
   return a.kind == b.kind && a.direction == b.direction && a.name == b.name &&
@@ -72,5 +71,4 @@ TEST(ActivityWords, TakeTheRoomOfWhatIsThere) {
   EXPECT_EQ(put_activity(words.data(), call) - words.data(), 6);
 }
 
-}  // namespace
-}  // namespace fathom::detail
+}  // namespace fathom::detail::activity_words_test

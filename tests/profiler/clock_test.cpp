@@ -5,8 +5,7 @@
 #include <chrono>
 #include <thread>
 
-namespace fathom::detail {
-namespace {
+namespace fathom::detail::clock_test {
 
 // Activities carry the system's time and scopes ticks: a call of a microsecond lies within its
 // scope only where the two agree better than that. The allowance is for a machine that is busy.
@@ -35,5 +34,4 @@ TEST(SteeredClock, NeverGoesBack) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::detail
+}  // namespace fathom::detail::clock_test

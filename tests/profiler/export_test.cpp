@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace fathom {
-namespace {
+namespace fathom::export_test {
 
 nlohmann::json exported() {
   const std::string path = ::testing::TempDir() + std::to_string(getpid()) + "fathom_profile.json";
@@ -81,5 +80,4 @@ TEST_F(ProfileJson, HasTheFieldsOfItsSchema) {
   EXPECT_EQ(names(json["summary"]["any"]), names(schema["$defs"]["summary"]["properties"]));
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::export_test

@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace fathom {
-namespace {
+namespace fathom::functions_test {
 
 class Functions : public ::testing::Test {
  protected:
@@ -163,5 +162,4 @@ TEST_F(Functions, MayBeCalledWhileOthersMeasure) {
   EXPECT_TRUE(profiler().summary().empty());
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::functions_test

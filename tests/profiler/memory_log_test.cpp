@@ -4,8 +4,7 @@
 
 #include <random>
 
-namespace fathom::detail {
-namespace {
+namespace fathom::detail::memory_log_test {
 
 using Owned = std::map<MemoryOwner, std::int64_t>;
 
@@ -72,5 +71,4 @@ TEST(MemoryLog, TheTimelineIsBoundedAndKeepsThePeak) {
   EXPECT_EQ(highest, 700);
 }
 
-}  // namespace
-}  // namespace fathom::detail
+}  // namespace fathom::detail::memory_log_test

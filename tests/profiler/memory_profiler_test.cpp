@@ -10,8 +10,7 @@
 
 #include "fathom/fathom.h"
 
-namespace fathom {
-namespace {
+namespace fathom::memory_profiler_test {
 
 constexpr std::int64_t kMb = 1024 * 1024;
 
@@ -186,5 +185,4 @@ TEST(MemoryProfiler, ExportsJson) {
   EXPECT_THROW(memory.export_json("/nowhere/memory.json"), std::runtime_error);
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::memory_profiler_test

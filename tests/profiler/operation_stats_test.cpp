@@ -8,8 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace fathom::detail {
-namespace {
+namespace fathom::detail::operation_stats_test {
 
 // Durations as programs have them: a few nanoseconds to minutes, in ticks.
 std::vector<std::uint64_t> random_durations(std::size_t count) {
@@ -126,5 +125,4 @@ TEST(OperationStats, SnapshotsOfAThreadAtWorkAreConsistent) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::detail
+}  // namespace fathom::detail::operation_stats_test

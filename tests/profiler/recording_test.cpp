@@ -19,8 +19,7 @@
 
 #include "profiler/run_file_decoder.h"
 
-namespace fathom {
-namespace {
+namespace fathom::recording_test {
 
 using namespace std::chrono_literals;
 
@@ -285,5 +284,4 @@ TEST_F(Recordings, OfAKilledProgramHoldAllUpToTheLastSecond) {
   EXPECT_EQ(run.thread_tracks.size(), 5U);
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::recording_test

@@ -5,8 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace fathom {
-namespace {
+namespace fathom::scopes_test {
 
 // Each test starts with the global profiler on and empty.
 class Scopes : public ::testing::Test {
@@ -233,5 +232,4 @@ TEST_F(Scopes, WithVeryLongNames) {
   EXPECT_EQ(profiler().summary().begin()->first, name);
 }
 
-}  // namespace
-}  // namespace fathom
+}  // namespace fathom::scopes_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::critical_path_report_test {
 
 analyze::CriticalPath path() {
   analyze::CriticalPath path;
@@ -56,5 +55,4 @@ TEST(CriticalPathJson, HasEveryBoundAndAllSteps) {
       R"("sync_ns":0,"data_loading_ns":300000,"cpu_ns":0,"unknown_ns":0}}]})");
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::critical_path_report_test

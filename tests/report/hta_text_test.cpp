@@ -4,8 +4,7 @@
 #include "base/format.h"
 #include "report/hta_report.h"
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::hta_text_test {
 
 using analyze::GpuTrace;
 using trace::SpanKind;
@@ -69,5 +68,4 @@ TEST(HtaText, NothingToAnalyzeIsSaid) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::hta_text_test

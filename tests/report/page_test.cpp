@@ -1,14 +1,13 @@
-#include "report/page.h"
+#include "report/page/page.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "report/given_trace.h"
-#include "report/page_summary.h"
+#include "report/page/summary.h"
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::page_test {
 
 using trace::SpanKind;
 
@@ -120,5 +119,4 @@ TEST(PageSummary, WhereThereIsMemoryAloneThatIsTheStory) {
             "5 MB in 1 block was still allocated at the end of the recording.");
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::page_test

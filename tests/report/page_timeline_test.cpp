@@ -1,17 +1,16 @@
-#include "report/page_timeline.h"
+#include "report/page/timeline.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analyze/gpu_work.h"
+#include "analyze/hta/gpu_work.h"
 #include "analyze/random_gpu_trace.h"
 #include "report/given_trace.h"
-#include "report/page_layout.h"
-#include "report/page_links.h"
+#include "report/page/layout.h"
+#include "report/page/links.h"
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::page_timeline_test {
 
 using trace::SpanId;
 using trace::Trace;
@@ -137,5 +136,4 @@ TEST(PageLinks, LeadFromTheInnermostSpanOfAPointToThatOfTheNext) {
   EXPECT_EQ(page_links(trace, 1).size(), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::page_timeline_test

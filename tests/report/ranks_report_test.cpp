@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::ranks_report_test {
 
 analyze::RankReport report() {
   analyze::RankReport report;
@@ -70,5 +69,4 @@ TEST(RanksJson, LeavesOutWhoWasLateWhereNobodyWas) {
       << out;
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::ranks_report_test

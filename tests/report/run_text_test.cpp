@@ -3,8 +3,7 @@
 #include "report/given_trace.h"
 #include "report/run_report.h"
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::run_text_test {
 
 std::string text_of(const trace::Trace& trace, std::size_t top = 10) {
   return to_text(make_report(trace, "run.pftrace"), trace, top, 100);
@@ -76,5 +75,4 @@ TEST(RunText, NamesCannotMoveTheCursorAndLongOnesAreCut) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::run_text_test

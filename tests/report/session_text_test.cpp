@@ -1,9 +1,8 @@
-#include "report/session_text.h"
+#include "report/text/session_text.h"
 
 #include <gtest/gtest.h>
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::session_text_test {
 
 RunReport report_of(ProfileSession session) {
   RunReport report;
@@ -131,5 +130,4 @@ TEST(SessionJson, NestsItsFlameGraph) {
   EXPECT_NE(to_json(session).find(all), std::string::npos) << to_json(session);
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::session_text_test

@@ -1,9 +1,8 @@
-#include "report/wrapped.h"
+#include "report/text/wrapped.h"
 
 #include <gtest/gtest.h>
 
-namespace fathom::report {
-namespace {
+namespace fathom::report::wrapped_test {
 
 TEST(Wrapped, GoesOnBelowItsBeginning) {
   EXPECT_EQ(wrapped("one two three", "  · ", 12), "  · one two\n    three\n");
@@ -15,5 +14,4 @@ TEST(Wrapped, AFigureKeepsItsUnit) {
   EXPECT_EQ(wrapped("3 steps", "", 4), "3\nsteps\n");
 }
 
-}  // namespace
-}  // namespace fathom::report
+}  // namespace fathom::report::wrapped_test

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <random>
 
-#include "trace/order.h"
+#include "base/sort_runs.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::builder_test {
 
 TEST(SortRuns, SortsAndKeepsTheOrderOfEquals) {
   std::mt19937 random(1);
@@ -21,7 +20,7 @@ TEST(SortRuns, SortsAndKeepsTheOrderOfEquals) {
     std::vector<std::pair<int, int>> expected = items;
     const auto before = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::stable_sort(expected.begin(), expected.end(), before);
-    sort_runs(std::span(items), before);
+    base::sort_runs(std::span(items), before);
     ASSERT_EQ(items, expected);
   }
 }
@@ -148,5 +147,4 @@ TEST(Assemble, JoinsTracksAndNames) {
   EXPECT_EQ(trace.spans.name[0], trace.spans.name[1]);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::builder_test

@@ -7,10 +7,9 @@
 #include <random>
 
 #include "chrome_text.h"
-#include "trace/read/chrome_blocks.h"
+#include "trace/read/chrome/blocks.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::chrome_blocks_test {
 
 // A random event of any phase, with arguments that look like events themselves.
 std::string random_event(std::mt19937& random) {
@@ -162,5 +161,4 @@ TEST(ChromeBlocks, EventsLargerThanABlock) {
   EXPECT_EQ(trace.args(1), R"({"text":")" + large + "\"}");
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::chrome_blocks_test

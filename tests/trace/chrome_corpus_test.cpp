@@ -8,11 +8,10 @@
 
 #include "corpus.h"
 #include "trace/read.h"
-#include "trace/read/chrome.h"
+#include "trace/read/chrome/chrome.h"
 #include "trace/read/input.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::chrome_corpus_test {
 
 // What plain JSON parsing says about the complete events, numbers still as they are written.
 struct PlainSpan {
@@ -92,7 +91,7 @@ std::string nanoseconds_text(const std::string& text) {
   return whole;
 }
 
-class ChromeCorpus : public testing::TestWithParam<std::string> {};
+class ChromeCorpus : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ChromeCorpus, HasTheSpansThatPlainParsingFinds) {
   const auto input = Input::open(GetParam());
@@ -138,7 +137,7 @@ TEST_P(ChromeCorpus, ArgumentsAreThoseInTheFile) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kineto, ChromeCorpus, testing::ValuesIn(corpus_files("kineto")),
+INSTANTIATE_TEST_SUITE_P(Kineto, ChromeCorpus, ::testing::ValuesIn(corpus_files("kineto")),
                          [](const auto& file) {
                            std::string name = file.param.substr(file.param.rfind('/') + 1);
                            for (char& c : name) c = std::isalnum(c) != 0 ? c : '_';
@@ -146,5 +145,4 @@ INSTANTIATE_TEST_SUITE_P(Kineto, ChromeCorpus, testing::ValuesIn(corpus_files("k
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ChromeCorpus);
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::chrome_corpus_test

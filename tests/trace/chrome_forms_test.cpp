@@ -3,15 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_text.h"
 #include "chrome_text.h"
-#include "trace/read/chrome_category.h"
-#include "trace/read/chrome_number.h"
-#include "trace/read/chrome_text.h"
+#include "trace/read/chrome/category.h"
+#include "trace/read/number.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::chrome_forms_test {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(ChromeForms, ObjectArrayLinesAndConcatenatedArrays) {
   const std::string two = kFirst + ",\n" + kLast;
@@ -73,11 +72,11 @@ TEST(ChromeForms, TimesOfAllLengthsAreExact) {
 
 TEST(ChromeForms, NamesAreUnescaped) {
   std::string text;
-  EXPECT_EQ(unescape(R"(a\"\\\/\b\f\n\r\tz)", text), 0U);
+  EXPECT_EQ(base::unescape(R"(a\"\\\/\b\f\n\r\tz)", text), 0U);
   EXPECT_EQ(text, "a\"\\/\b\f\n\r\tz");
-  EXPECT_EQ(unescape(R"(\u00e9\u20AC\ud83d\ude00)", text), 0U);
+  EXPECT_EQ(base::unescape(R"(\u00e9\u20AC\ud83d\ude00)", text), 0U);
   EXPECT_EQ(text, "\u00e9\u20ac\U0001F600");
-  EXPECT_EQ(unescape(R"(\ud83d \uDE00 \u12 \)", text), 4U);
+  EXPECT_EQ(base::unescape(R"(\ud83d \uDE00 \u12 \)", text), 4U);
   EXPECT_EQ(text, R"(\ud83d \uDE00 \u12 \)");
 }
 
@@ -248,5 +247,4 @@ TEST(ChromeForms, ShapesOfEventsThatNeedRepair) {
   EXPECT_EQ(shape_of(kernel("k", open)), "grid 32x1x1, block 64x1x1");
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::chrome_forms_test

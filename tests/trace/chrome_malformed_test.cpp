@@ -9,10 +9,9 @@
 #include "corpus.h"
 #include "trace/read.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::chrome_malformed_test {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // The only warning of a trace, as it is told.
 std::string only_warning(const Trace& trace) {
@@ -200,5 +199,4 @@ TEST(ChromeMalformed, CorpusOfMalformedFiles) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::chrome_malformed_test

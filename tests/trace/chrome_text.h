@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/read/chrome.h"
+#include "trace/read/chrome/chrome.h"
 
 namespace fathom::trace {
 

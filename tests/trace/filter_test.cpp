@@ -4,8 +4,7 @@
 
 #include "trace/random_trace.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::filter_test {
 
 TEST(KeepSpans, LeavesTheOthersAsTheyWere) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -34,5 +33,4 @@ TEST(KeepSpans, LeavesTheOthersAsTheyWere) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::filter_test

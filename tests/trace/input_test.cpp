@@ -10,8 +10,7 @@
 #include "trace/read.h"
 #include "trace/read/sniff.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::input_test {
 
 namespace fs = std::filesystem;
 
@@ -23,7 +22,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   static std::string path() {
-    return testing::TempDir() + std::to_string(getpid()) + "fathom_input_test";
+    return ::testing::TempDir() + std::to_string(getpid()) + "fathom_input_test";
   }
 };
 
@@ -84,5 +83,4 @@ TEST(Sniff, TellsFormatsByContent) {
   EXPECT_EQ(format("cos\nsystem\n(S'ls'\ntR."), Format::pickle);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::input_test

@@ -8,8 +8,7 @@
 #include "trace/read.h"
 #include "trace/sqlite_file.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::nsys_corpus_test {
 
 using testing::ask;
 using testing::ask_pairs;
@@ -138,5 +137,4 @@ TEST_F(NsysCorpus, LaunchesMeetTheirKernels) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::nsys_corpus_test

@@ -1,4 +1,4 @@
-#include "trace/read/nsys.h"
+#include "trace/read/nsys/nsys.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,7 @@
 #include "base/error.h"
 #include "trace/sqlite_file.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::nsys_test {
 
 using ::testing::HasSubstr;
 using testing::sqlite_file;
@@ -222,5 +221,4 @@ TEST(Nsys, ADatabaseInWriteAheadModeIsRead) {
   EXPECT_EQ(read(file).spans.size(), 12U);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::nsys_test

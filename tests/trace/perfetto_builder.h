@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/perfetto.h"
-#include "trace/read/perfetto.h"
+#include "perfetto/fields.h"
+#include "trace/read/perfetto/perfetto.h"
 
 namespace fathom::trace::testing {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 using Fill = std::function<void(pbf_writer&)>;
 

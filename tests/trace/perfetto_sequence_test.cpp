@@ -1,4 +1,4 @@
-#include "trace/read/perfetto.h"
+#include "trace/read/perfetto/perfetto.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -9,10 +9,9 @@
 
 #include "trace/perfetto_builder.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::perfetto_sequence_test {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 using testing::PerfettoBuilder;
 using testing::read;
@@ -227,5 +226,4 @@ TEST(PerfettoSequence, CutAtAnyByteWhatCameBeforeIsThere) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::perfetto_sequence_test

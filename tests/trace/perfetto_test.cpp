@@ -1,4 +1,4 @@
-#include "trace/read/perfetto.h"
+#include "trace/read/perfetto/perfetto.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,9 @@
 
 #include "trace/perfetto_builder.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::perfetto_test {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 using testing::PerfettoBuilder;
 using testing::read;
@@ -191,5 +190,4 @@ TEST(Perfetto, DamageInTheMiddleIsSkipped) {
   EXPECT_EQ(trace.warnings.count(WarningKind::bad_event), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::perfetto_test

@@ -1,4 +1,4 @@
-#include "trace/read/pickle.h"
+#include "trace/read/snapshot/pickle.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::pickle_test {
 
 using namespace std::string_literals;
 
@@ -252,5 +251,4 @@ TEST(Pickle, PythonsPicklesInAllProtocols) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::pickle_test

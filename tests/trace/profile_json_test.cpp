@@ -1,4 +1,4 @@
-#include "trace/read/profile_json.h"
+#include "trace/read/profile/profile_json.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 #include "trace/trace_lines.h"
 #include "trace/write.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::profile_json_test {
 
 using testing::TemporaryFile;
 
@@ -146,5 +145,4 @@ TEST(ProfileJson, AnyTraceHasAProfileOfItsScopes) {
   EXPECT_EQ(read(file.bytes()).spans.size(), scopes);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::profile_json_test

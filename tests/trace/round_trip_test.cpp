@@ -11,8 +11,7 @@
 #include "trace/trace_lines.h"
 #include "trace/write.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::round_trip_test {
 
 using testing::random_trace;
 using testing::TemporaryFile;
@@ -93,5 +92,4 @@ TEST(RoundTripOfAFile, KinetoThroughPerfettoKeepsArgumentsToo) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RoundTrip, ::testing::Range(0, 24));
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::round_trip_test

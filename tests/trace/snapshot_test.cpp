@@ -1,4 +1,4 @@
-#include "trace/read/snapshot.h"
+#include "trace/read/snapshot/snapshot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,7 @@
 #include "trace/corpus.h"
 #include "trace/read.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::snapshot_test {
 
 using ::testing::HasSubstr;
 
@@ -254,5 +253,4 @@ TEST(Snapshot, CorpusAgreesWithPythonsOwnUnpickler) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::snapshot_test

@@ -13,8 +13,7 @@
 #include "trace/trace_lines.h"
 #include "trace/write/lanes.h"
 
-namespace fathom::trace {
-namespace {
+namespace fathom::trace::write_test {
 
 using testing::TemporaryFile;
 
@@ -152,5 +151,4 @@ TEST(Lanes, AStaircaseOfSpansTakesALaneEachAndNotLonger) {
   EXPECT_LE(*std::max_element(lanes.begin(), lanes.end()), 1'000U);
 }
 
-}  // namespace
-}  // namespace fathom::trace
+}  // namespace fathom::trace::write_test

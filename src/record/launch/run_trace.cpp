@@ -4,12 +4,12 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 
 namespace fathom::record {
 namespace {
 
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 
 // Sequences and tracks of the recorded processes count from 1 and from hashes of their ids.

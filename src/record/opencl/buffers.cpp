@@ -6,13 +6,6 @@
 namespace fathom::record::opencl {
 namespace {
 
-Enqueued copy(const char* api, const char* name, Direction direction, std::size_t bytes,
-              cl_bool blocking = CL_FALSE) {
-  return {.api = api,
-          .command = {.kind = Kind::copy, .direction = direction, .name = name, .bytes = bytes},
-          .blocking = blocking != CL_FALSE};
-}
-
 std::size_t volume(const size_t* region) {
   return region == nullptr ? 0 : region[0] * region[1] * region[2];
 }

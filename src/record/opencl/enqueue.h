@@ -15,6 +15,13 @@ struct Enqueued {
   FreedMemory* frees = nullptr;
 };
 
+inline Enqueued copy(const char* api, const char* name, Direction direction, std::size_t bytes,
+                     cl_bool blocking = CL_FALSE) {
+  return {.api = api,
+          .command = {.kind = Kind::copy, .direction = direction, .name = name, .bytes = bytes},
+          .blocking = blocking != CL_FALSE};
+}
+
 // After the driver has been called: records the call, and follows the command to its end. The
 // reference to `event` is ours.
 void follow(Queue* queue, const Enqueued& what, cl_event event, std::int64_t begin_ns,

@@ -11,13 +11,6 @@ std::size_t image_bytes(cl_mem image, const size_t* region) {
   return region[0] * region[1] * region[2] * image_element_bytes(image);
 }
 
-Enqueued copy(const char* api, const char* name, Direction direction, std::size_t bytes,
-              cl_bool blocking = CL_FALSE) {
-  return {.api = api,
-          .command = {.kind = Kind::copy, .direction = direction, .name = name, .bytes = bytes},
-          .blocking = blocking != CL_FALSE};
-}
-
 cl_int CL_API_CALL enqueue_read_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
                                       const size_t* origin, const size_t* region, size_t row,
                                       size_t slice, void* to, cl_uint wait_count,

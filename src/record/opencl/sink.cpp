@@ -10,14 +10,14 @@ namespace fathom::record::opencl {
 namespace {
 
 // Our names, by where they are, as the profiler numbers them.
-Forever<HandleMap<Name>> names;
+Forever<HandleMap<Name>> profiler_names;
 
 Name number_of(const char* name) noexcept {
-  const Name known = names->find(name);
+  const Name known = profiler_names->find(name);
   if (!known.empty()) [[likely]]
     return known;
   const Name made(name);
-  names->set(name, made);
+  profiler_names->set(name, made);
   return made;
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/json_text.h"
+
 namespace fathom::trace {
 namespace {
 
@@ -30,12 +32,8 @@ constexpr std::array kForeign = {
     Magic{"<", "HTML or XML page"},
 };
 
-bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 std::string_view skip_space(std::string_view text) {
-  const auto at = std::find_if_not(text.begin(), text.end(), is_space);
+  const auto at = std::find_if_not(text.begin(), text.end(), base::is_json_space);
   return text.substr(static_cast<std::size_t>(at - text.begin()));
 }
 
@@ -112,8 +110,9 @@ bool looks_like_pickle(std::string_view head) {
 }
 
 bool is_text(std::string_view head) {
-  return std::all_of(head.begin(), head.end(),
-                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 || is_space(c); });
+  return std::all_of(head.begin(), head.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || base::is_json_space(c);
+  });
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trace/json_scan.h"
-#include "trace/read/chrome_args.h"
+#include "base/json_scan.h"
+#include "trace/read/chrome/args.h"
 
 namespace fathom::trace {
 namespace {
@@ -34,10 +34,10 @@ Args split_args(std::string_view json) {
   if (json.empty()) return args;
   const auto split = [&](std::string_view text) {
     args.clear();
-    return for_each_member(text, JsonScanner::Mode::strict,
-                           [&](std::string_view key, std::string_view value) {
-                             args.emplace_back(unescaped(key), value);
-                           });
+    return base::for_each_member(text, base::JsonScanner::Mode::strict,
+                                 [&](std::string_view key, std::string_view value) {
+                                   args.emplace_back(base::unescaped(key), value);
+                                 });
   };
   if (!split(json)) split(repair_json(json));
   if (has_twins(args)) keep_last_of_each_key(args);

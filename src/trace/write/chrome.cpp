@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "trace/read/chrome_category.h"
+#include "trace/read/chrome/category.h"
 #include "trace/write/args.h"
 #include "trace/write/decimal.h"
 #include "trace/write/formats.h"
@@ -47,7 +47,8 @@ std::string_view category_for(SpanKind kind, TrackKind track) {
 
 class ChromeWriter {
  public:
-  ChromeWriter(const Trace& trace, Output& out) : trace_(trace), out_(out.buffer()), output_(out) {
+  ChromeWriter(const Trace& trace, base::Output& out)
+      : trace_(trace), out_(out.buffer()), output_(out) {
     for (const Track& track : trace.tracks) is_async_.push_back(can_be_async(track));
   }
 
@@ -86,7 +87,7 @@ class ChromeWriter {
 
   const Trace& trace_;
   std::string& out_;
-  Output& output_;
+  base::Output& output_;
   std::vector<bool> is_async_;  // by track
   bool has_events_ = false;
   bool has_args_ = false;
@@ -344,7 +345,7 @@ void ChromeWriter::write_flow(const FlowPoint& point) {
 
 }  // namespace
 
-void write_chrome_json(const Trace& trace, Output& out) {
+void write_chrome_json(const Trace& trace, base::Output& out) {
   ChromeWriter(trace, out).write();
 }
 

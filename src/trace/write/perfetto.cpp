@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "base/perfetto.h"
+#include "perfetto/fields.h"
 #include "trace/write/args.h"
 #include "trace/write/formats.h"
 #include "trace/write/lanes.h"
 #include "trace/write/perfetto_packet.h"
 
 namespace fathom::trace {
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 namespace {
 
@@ -38,7 +38,7 @@ bool fits_a_pid(std::int64_t number) {
 
 class PerfettoWriter {
  public:
-  PerfettoWriter(const Trace& trace, Output& out)
+  PerfettoWriter(const Trace& trace, base::Output& out)
       : trace_(trace), out_(out), shift_ns_(shift_of(trace)), events_(out, shift_ns_) {}
 
   void write() {
@@ -69,7 +69,7 @@ class PerfettoWriter {
   void write_counter(const Counter& counter);
 
   const Trace& trace_;
-  Output& out_;
+  base::Output& out_;
   std::int64_t shift_ns_;
   EventWriter events_;
   std::map<std::pair<std::int64_t, std::string>, std::uint64_t> processes_;
@@ -343,7 +343,7 @@ void PerfettoWriter::write_counter(const Counter& counter) {
 
 }  // namespace
 
-void write_perfetto(const Trace& trace, Output& out) {
+void write_perfetto(const Trace& trace, base::Output& out) {
   PerfettoWriter(trace, out).write();
 }
 

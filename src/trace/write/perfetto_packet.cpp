@@ -6,11 +6,11 @@
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 
-#include "base/perfetto.h"
-#include "trace/json_scan.h"
+#include "base/json_scan.h"
+#include "perfetto/fields.h"
 
 namespace fathom::trace {
-namespace pf = base::perfetto;
+namespace pf = perfetto;
 using protozero::pbf_writer;
 namespace {
 
@@ -24,14 +24,14 @@ std::optional<std::uint64_t> unsigned_of(std::string_view text) {
 void add_value(pbf_writer& annotation, std::string_view json) {
   if (json.starts_with('"')) {
     annotation.add_string(pf::debug_annotation::kString,
-                          unescaped(json.substr(1, json.size() - 2)));
+                          base::unescaped(json.substr(1, json.size() - 2)));
   } else if (json == "true" || json == "false") {
     annotation.add_bool(pf::debug_annotation::kBool, json == "true");
-  } else if (const auto integer = integer_of(json)) {
+  } else if (const auto integer = base::integer_of(json)) {
     annotation.add_int64(pf::debug_annotation::kInt, *integer);
   } else if (const auto natural = unsigned_of(json)) {
     annotation.add_uint64(pf::debug_annotation::kUint, *natural);
-  } else if (const auto real = real_of(json); real && fmt::format("{}", *real) == json) {
+  } else if (const auto real = base::real_of(json); real && fmt::format("{}", *real) == json) {
     annotation.add_double(pf::debug_annotation::kDouble, *real);
   } else {
     annotation.add_string(pf::debug_annotation::kLegacyJson, json.data(), json.size());
@@ -56,7 +56,7 @@ void InternedTexts::flush_to(std::string& interned_data) {
   added_.clear();
 }
 
-EventWriter::EventWriter(Output& out, std::int64_t shift_ns)
+EventWriter::EventWriter(base::Output& out, std::int64_t shift_ns)
     : out_(out),
       shift_ns_(shift_ns),
       names_(pf::interned_data::kEventNames),
@@ -135,7 +135,7 @@ void EventWriter::write(std::int64_t time_ns) {
   write_packet(out_, packet_);
 }
 
-void write_packet(Output& out, std::string_view packet) {
+void write_packet(base::Output& out, std::string_view packet) {
   pbf_writer(out.buffer()).add_message(pf::trace::kPacket, packet.data(), packet.size());
   out.flush_if_full();
 }

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/output.h"
 #include "trace/write/args.h"
-#include "trace/write/output.h"
 
 namespace fathom::trace {
 
@@ -29,7 +29,7 @@ class InternedTexts {
 // One TrackEvent packet: fill `event`, then `write`.
 class EventWriter {
  public:
-  EventWriter(Output& out, std::int64_t shift_ns);
+  EventWriter(base::Output& out, std::int64_t shift_ns);
 
   // Starts an event on a track: a TrackEvent::Type, or 0 for one that a legacy phase describes.
   void begin(std::uint32_t type, std::uint64_t track_uuid);
@@ -46,7 +46,7 @@ class EventWriter {
   void write(std::int64_t time_ns);
 
  private:
-  Output& out_;
+  base::Output& out_;
   std::int64_t shift_ns_;
   std::string event_;
   std::string packet_;
@@ -56,7 +56,7 @@ class EventWriter {
 };
 
 // Appends a packet to the output.
-void write_packet(Output& out, std::string_view packet);
+void write_packet(base::Output& out, std::string_view packet);
 
 inline constexpr std::uint32_t kWriterSequence = 1;
 

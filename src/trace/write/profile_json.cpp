@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json_scan.h"
 #include "base/json_writer.h"
-#include "trace/json_scan.h"
 #include "trace/scope_parts.h"
 #include "trace/write/args.h"
 #include "trace/write/decimal.h"
@@ -94,7 +94,7 @@ std::map<std::string_view, PartSums> part_sums(const Trace& trace,
 
 class ProfileWriter {
  public:
-  ProfileWriter(const Trace& trace, Output& out)
+  ProfileWriter(const Trace& trace, base::Output& out)
       : trace_(trace), out_(out), json_(out.buffer()), chosen_(choose_entries(trace)) {
     if (has_gpu_activity(trace)) parts_ = scope_parts(trace);
   }
@@ -124,7 +124,7 @@ class ProfileWriter {
   void write_figures(const OperationSummary& figures);
 
   const Trace& trace_;
-  Output& out_;
+  base::Output& out_;
   base::JsonWriter json_;
   std::vector<bool> chosen_;
   std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is no entry
@@ -276,7 +276,7 @@ void ProfileWriter::write_figures(const OperationSummary& figures) {
 
 }  // namespace
 
-void write_profile_json(const Trace& trace, Output& out) {
+void write_profile_json(const Trace& trace, base::Output& out) {
   ProfileWriter(trace, out).write();
 }
 

@@ -30,7 +30,7 @@ void write_trace(const Trace& trace, const std::string& path) {
 }
 
 void write_trace(const Trace& trace, const std::string& path, OutputFormat format) {
-  Output out(path);
+  base::Output out(path);
   switch (format) {
     case OutputFormat::chrome_json:
       write_chrome_json(trace, out);

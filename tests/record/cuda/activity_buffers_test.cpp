@@ -6,8 +6,7 @@
 
 #include "record/cuda/record_buffer.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::activity_buffers_test {
 
 TEST(BufferPool, GivesOutAlignedBuffersUpToItsLimitThenSaysNo) {
   BufferPool pool(3);
@@ -125,5 +124,4 @@ TEST(ReadBuffer, ARecordOfAKindNobodyAskedForIsSteppedOver) {
   EXPECT_EQ(result.losses.total(), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::activity_buffers_test

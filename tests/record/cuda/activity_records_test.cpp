@@ -4,8 +4,7 @@
 
 #include "record/cuda/record_buffer.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::activity_records_test {
 
 TEST(ActivityRecords, AKernelHasItsReadableNameItsPlaceAndItsTimes) {
   KernelNames names;
@@ -185,5 +184,4 @@ TEST(ActivityRecords, CallsThatOnlyAskAreKnown) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::activity_records_test

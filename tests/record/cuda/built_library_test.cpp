@@ -11,8 +11,7 @@
 #include "record/cuda/driver_check.h"
 #include "record/cuda/fake_cupti.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::built_library_test {
 
 using InitializeInjection = int (*)();
 
@@ -35,9 +34,9 @@ TEST(BuiltLibrary, WithoutADriverItReturnsAndSaysOneLine) {
   unsetenv("FATHOM_CUPTI");
   const InitializeInjection start = load_injection();
   ASSERT_NE(start, nullptr);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(start(), 1);
-  const std::string said = testing::internal::GetCapturedStderr();
+  const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(said.starts_with("fathom: CUDA: not recorded: no NVIDIA driver here")) << said;
   EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
 }
@@ -74,5 +73,4 @@ TEST(BuiltLibrary, GpuWorkBecomesGpuTimeOfTheScopeThatLaunchedIt) {
   EXPECT_GT(entry->overhead_ms.value_or(0), 0);
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::built_library_test

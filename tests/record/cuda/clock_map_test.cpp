@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::clock_map_test {
 
 TEST(ClockMap, WithoutPairsTheClocksAreTheSame) {
   EXPECT_EQ(ClockMap{}.ours(1'794'773'686'783'454'168), 1'794'773'686'783'454'168);
@@ -47,5 +46,4 @@ TEST(ClockMap, StartsAnewWhenSomebodySetsTheClockBack) {
   EXPECT_EQ(map.ours(1'000'050), 250);
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::clock_map_test

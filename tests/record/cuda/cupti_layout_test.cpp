@@ -6,8 +6,7 @@
 
 // The recorder reads records through the types of CUDA 12.0 (cupti_records.h). Here each field that
 // it reads is at the same place in the newest type of these headers.
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::cupti_layout_test {
 
 #if CUPTI_API_VERSION >= 130000
 #define EXPECT_SAME_PLACE(Old, New, field)                                  \
@@ -65,5 +64,4 @@ TEST(CuptiLayout, MemoryOverheadAndGraphsOnlyGrewAtTheEnd) {
 #undef EXPECT_SAME_PLACE
 #endif
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::cupti_layout_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::driver_check_test {
 
 TEST(DriverCheck, ADriverThatIsNotThereIsSaidInOneLine) {
   const DriverCheck check = check_cuda_driver("libcuda_that_nobody_has.so.1");
@@ -27,5 +26,4 @@ TEST(DriverCheck, ALibraryThatIsNoDriverIsToldApart) {
   EXPECT_NE(check.line.find("no working NVIDIA driver"), std::string::npos) << check.line;
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::driver_check_test

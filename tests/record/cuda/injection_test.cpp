@@ -10,8 +10,7 @@
 
 #include "record/cuda/driver_check.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::injection_test {
 
 struct Outcome {
   int status = -1;  // of exit; 128 + the signal where one ended it
@@ -182,5 +181,4 @@ TEST(Injection, TheRealCuptiWithoutADriverIsOneLineThatNamesTheDriver) {
   EXPECT_NE(outcome.err.find("no NVIDIA driver"), std::string::npos) << outcome.err;
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::injection_test

@@ -5,8 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::launch_links_test {
 
 TEST(LaunchLinks, WhatWasNotNotedIsEmpty) {
   LaunchLinks links;
@@ -58,5 +57,4 @@ TEST(LaunchLinks, ThreadsNoteAndFindAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::launch_links_test

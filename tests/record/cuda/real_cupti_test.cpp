@@ -5,10 +5,9 @@
 #include "record/cuda/cupti_api.h"
 #include "record/cuda/record_buffer.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::real_cupti_test {
 
-class RealCupti : public testing::Test {
+class RealCupti : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string problem;
@@ -100,5 +99,4 @@ TEST_F(RealCupti, NamesItsCallsAndNoneThatLaunchesOnlyAsks) {
   EXPECT_GT(launching, 100);
 }
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::real_cupti_test

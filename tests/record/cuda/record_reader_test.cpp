@@ -6,10 +6,9 @@
 
 #include "record/cuda/record_buffer.h"
 
-namespace fathom::record::cuda {
-namespace {
+namespace fathom::record::cuda::record_reader_test {
 
-class RecordReaderTest : public testing::Test {
+class RecordReaderTest : public ::testing::Test {
  protected:
   void read(RecordBuffer& buffer) { read_buffer(buffer.filled(), next_record, reader_); }
 
@@ -215,5 +214,4 @@ TEST_F(RecordReaderTest, TheDataOfAnOverheadRecordIsFreed) {
 }
 #endif
 
-}  // namespace
-}  // namespace fathom::record::cuda
+}  // namespace fathom::record::cuda::record_reader_test

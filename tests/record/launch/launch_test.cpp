@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 
-namespace fathom::record {
-namespace {
+namespace fathom::record::launch_test {
 
 using std::chrono::milliseconds;
 
@@ -120,5 +119,4 @@ TEST(EndLike, EndsTheSameWay) {
   EXPECT_EXIT(end_like(by_signal), testing::KilledBySignal(SIGSEGV), "");
 }
 
-}  // namespace
-}  // namespace fathom::record
+}  // namespace fathom::record::launch_test

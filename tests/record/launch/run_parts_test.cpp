@@ -11,15 +11,14 @@
 
 #include "base/error.h"
 
-namespace fathom::record {
-namespace {
+namespace fathom::record::run_parts_test {
 
 namespace fs = std::filesystem;
 
-class RunPartsTest : public testing::Test {
+class RunPartsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "fathom-parts-XXXXXX";
+    std::string pattern = ::testing::TempDir() + "fathom-parts-XXXXXX";
     folder_ = mkdtemp(pattern.data());
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -78,5 +77,4 @@ TEST_F(RunPartsTest, ReservedNamesAreNeverGivenTwice) {
   EXPECT_EQ(reserve_run_file(path("run.pftrace")), path("run-3.pftrace"));
 }
 
-}  // namespace
-}  // namespace fathom::record
+}  // namespace fathom::record::run_parts_test

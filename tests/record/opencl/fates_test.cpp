@@ -7,8 +7,7 @@
 
 #include "record/opencl/recorded.h"
 
-namespace fathom::record {
-namespace {
+namespace fathom::record::fates_test {
 
 using trace::SpanKind;
 
@@ -24,7 +23,7 @@ int fate_runs() {
   return text == nullptr ? 3 : std::atoi(text);
 }
 
-class OpenclFate : public testing::TestWithParam<Fate> {};
+class OpenclFate : public ::testing::TestWithParam<Fate> {};
 
 TEST_P(OpenclFate, IsTheProgramsOwnAndTheRunHoldsWhatWasOver) {
   const Fate fate = GetParam();
@@ -43,11 +42,11 @@ TEST_P(OpenclFate, IsTheProgramsOwnAndTheRunHoldsWhatWasOver) {
 // Nothing is promised about the last second of a program that does not get to leave.
 INSTANTIATE_TEST_SUITE_P(
     Fates, OpenclFate,
-    testing::Values(Fate{"segv", "twice", 100, 100}, Fate{"_exit", "twice", 100, 100},
-                    Fate{"kill", "twice", 100, 100}, Fate{"segv-now", "twice", 0, 100},
-                    Fate{"_exit-now", "twice", 0, 100}, Fate{"kill-now", "twice", 0, 100},
-                    Fate{"in-flight", "slow", 0, 200},
-                    Fate{"static-destructor", "twice", 100, 101}),
+    ::testing::Values(Fate{"segv", "twice", 100, 100}, Fate{"_exit", "twice", 100, 100},
+                      Fate{"kill", "twice", 100, 100}, Fate{"segv-now", "twice", 0, 100},
+                      Fate{"_exit-now", "twice", 0, 100}, Fate{"kill-now", "twice", 0, 100},
+                      Fate{"in-flight", "slow", 0, 200},
+                      Fate{"static-destructor", "twice", 100, 101}),
     [](const auto& fate) {
       std::string name = fate.param.mode;
       std::erase(name, '_');
@@ -55,5 +54,4 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-}  // namespace
-}  // namespace fathom::record
+}  // namespace fathom::record::fates_test

@@ -12,8 +12,7 @@ extern "C" const char* __asan_default_options() {
   return "detect_leaks=0";
 }
 
-namespace fathom::record::opencl {
-namespace {
+namespace fathom::record::opencl::handle_map_test {
 
 const void* handle(std::uintptr_t number) {
   return reinterpret_cast<const void*>(number * 16);
@@ -59,5 +58,4 @@ TEST(HandleMap, ReadersSeeWhatWasSetBeforeThem) {
   writer.join();
 }
 
-}  // namespace
-}  // namespace fathom::record::opencl
+}  // namespace fathom::record::opencl::handle_map_test

@@ -6,8 +6,7 @@
 
 #include "record/opencl/recorded.h"
 
-namespace fathom::record {
-namespace {
+namespace fathom::record::opencl_layer_test {
 
 using trace::SpanKind;
 
@@ -51,7 +50,7 @@ void expect_truth(const trace::Trace& run, const std::string& err) {
   }
 }
 
-class OpenclProgram : public testing::TestWithParam<const char*> {};
+class OpenclProgram : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OpenclProgram, BehavesTheSameAndIsRecordedExactly) {
   const Ran alone = run({opencl_program(), GetParam()});
@@ -64,11 +63,11 @@ TEST_P(OpenclProgram, BehavesTheSameAndIsRecordedExactly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, OpenclProgram,
-                         testing::Values("in-order", "out-of-order", "user-event", "user-event-set",
-                                         "failed-event", "failed-enqueue", "threads",
-                                         "enqueue-and-finish", "reuse", "sub-buffers", "leak",
-                                         "maps", "images", "svm", "own-profiling", "extensions",
-                                         "idle-gap", "plain"),
+                         ::testing::Values("in-order", "out-of-order", "user-event",
+                                           "user-event-set", "failed-event", "failed-enqueue",
+                                           "threads", "enqueue-and-finish", "reuse", "sub-buffers",
+                                           "leak", "maps", "images", "svm", "own-profiling",
+                                           "extensions", "idle-gap", "plain"),
                          [](const auto& mode) {
                            std::string name = mode.param;
                            std::erase(name, '-');
@@ -199,5 +198,4 @@ TEST(OpenclLayer, AnotherLayerMayStandBeforeOrBehind) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::record
+}  // namespace fathom::record::opencl_layer_test

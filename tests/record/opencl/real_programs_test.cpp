@@ -7,8 +7,7 @@
 
 #include "record/opencl/recorded.h"
 
-namespace fathom::record {
-namespace {
+namespace fathom::record::real_programs_test {
 
 using trace::SpanKind;
 
@@ -67,5 +66,4 @@ TEST(RealPrograms, PyopenclScript) {
   EXPECT_EQ(items_of(run, SpanKind::copy, "ReadBuffer").size(), 1U);
 }
 
-}  // namespace
-}  // namespace fathom::record
+}  // namespace fathom::record::real_programs_test

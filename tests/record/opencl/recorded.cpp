@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "trace/read/perfetto.h"
+#include "trace/read/perfetto/perfetto.h"
 
 extern char** environ;
 

@@ -1,0 +1,165 @@
+#include "analyze/hta/gpu_work.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/sort_runs.h"
+
+namespace fathom::analyze {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+using trace::TrackId;
+
+// Runtime calls by correlation. Threads number theirs in order, and streams take them in order: so
+// sorting is merging, and the next that is asked for is mostly the next there is.
+class LaunchIndex {
+ public:
+  explicit LaunchIndex(const trace::Trace& trace) : spans_(trace.spans) {
+    calls_.reserve(static_cast<std::size_t>(
+        std::count(spans_.kind.begin(), spans_.kind.end(), SpanKind::runtime_call)));
+    for (SpanId id = 0; id < spans_.size(); ++id) {
+      if (spans_.correlation[id] == trace::kNoCorrelation || !is_call(trace, id)) continue;
+      calls_.push_back({spans_.correlation[id], id});
+    }
+    base::sort_runs(std::span(calls_),
+                    [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+  }
+
+  SpanId launch_of(std::int64_t correlation, std::int64_t start_ns) {
+    if (correlation == trace::kNoCorrelation) return trace::kNoSpan;
+    move_to(correlation);
+    SpanId best = trace::kNoSpan;
+    for (std::size_t i = first_; i < next_; ++i) {
+      if (best == trace::kNoSpan || is_better(calls_[i].span, best, start_ns))
+        best = calls_[i].span;
+    }
+    return best;
+  }
+
+ private:
+  struct Call {
+    std::int64_t correlation;
+    SpanId span;
+  };
+
+  // A call that waits for what it launches, such as a blocking write, is a `sync` on its thread.
+  static bool is_call(const trace::Trace& trace, SpanId id) {
+    const SpanKind kind = trace.spans.kind[id];
+    return kind == SpanKind::runtime_call ||
+           (kind == SpanKind::sync &&
+            trace.tracks[trace.spans.track[id]].kind == trace::TrackKind::thread);
+  }
+
+  // Makes [first_, next_) the calls of this correlation. It is mostly that of the last question (a
+  // graph) or the one after.
+  void move_to(std::int64_t correlation) {
+    const auto is_at = [&](std::size_t i) {
+      return i < calls_.size() && calls_[i].correlation == correlation;
+    };
+    if (first_ < next_ && is_at(first_)) return;
+    first_ = next_;
+    if (!is_at(first_)) {
+      const auto found = std::lower_bound(
+          calls_.begin(), calls_.end(), correlation,
+          [](const Call& a, std::int64_t wanted) { return a.correlation < wanted; });
+      first_ = static_cast<std::size_t>(found - calls_.begin());
+    }
+    next_ = first_;
+    while (is_at(next_)) ++next_;
+  }
+
+  bool is_better(SpanId candidate, SpanId best, std::int64_t start_ns) const {
+    const std::int64_t begin = spans_.start_ns[candidate];
+    const std::int64_t best_begin = spans_.start_ns[best];
+    if (begin > start_ns) return best_begin > start_ns && begin < best_begin;
+    return best_begin > start_ns || begin > best_begin;
+  }
+
+  const trace::Spans& spans_;
+  std::vector<Call> calls_;
+  std::size_t first_ = 0;
+  std::size_t next_ = 0;
+};
+
+// Each distinct name is looked at once.
+class TypeIndex {
+ public:
+  explicit TypeIndex(const trace::Trace& trace) : trace_(trace), types_(trace.names.size()) {}
+
+  WorkType of(SpanId id) {
+    const SpanKind kind = trace_.spans.kind[id];
+    if (kind != SpanKind::kernel) return WorkType::memory;
+    std::optional<WorkType>& known = types_[trace_.spans.name[id]];
+    if (!known) known = work_type(kind, trace_.name(id));
+    return *known;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::vector<std::optional<WorkType>> types_;
+};
+
+// Sources that name no device tell GPUs apart by process.
+using DeviceKey = std::pair<std::int64_t, std::string>;
+
+DeviceKey device_key(const trace::Track& track) {
+  return {track.device.value_or(track.pid), track.pid_text};
+}
+
+std::vector<TrackId> tracks_by_device(const trace::Trace& trace) {
+  std::vector<TrackId> order(trace.tracks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](TrackId a, TrackId b) {
+    return device_key(trace.tracks[a]) < device_key(trace.tracks[b]);
+  });
+  return order;
+}
+
+void order_by_start(const GpuWork& work, GpuDevice& device) {
+  const GpuStream& first = work.streams[device.first_stream];
+  const GpuStream& last = work.streams[device.first_stream + device.stream_count - 1];
+  device.by_start.resize(last.first + last.count - first.first);
+  std::iota(device.by_start.begin(), device.by_start.end(),
+            static_cast<std::uint32_t>(first.first));
+  if (device.stream_count == 1) return;
+  base::sort_runs(std::span(device.by_start), [&](std::uint32_t a, std::uint32_t b) {
+    return work.rows[a].start_ns < work.rows[b].start_ns;
+  });
+}
+
+}  // namespace
+
+GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched_before_ns) {
+  const trace::Spans& spans = trace.spans;
+  const std::int64_t cut = launched_before_ns.value_or(INT64_MAX);
+  LaunchIndex launches(trace);
+  TypeIndex types(trace);
+  GpuWork work;
+  work.launched_before_ns = launched_before_ns;
+  std::optional<DeviceKey> last_device;
+  for (const TrackId track_id : tracks_by_device(trace)) {
+    const trace::Track& track = trace.tracks[track_id];
+    const std::size_t first = work.rows.size();
+    for (SpanId id = track.first_span; id < track.first_span + track.span_count; ++id) {
+      if (!trace::is_gpu_work(spans.kind[id])) continue;
+      const std::int64_t start = spans.start_ns[id];
+      const SpanId launch = launches.launch_of(spans.correlation[id], start);
+      if ((launch == trace::kNoSpan ? start : spans.start_ns[launch]) >= cut) continue;
+      work.rows.push_back({start, spans.end_ns(id), spans.name[id], id, launch, types.of(id)});
+    }
+    if (work.rows.size() == first) continue;
+    if (last_device != device_key(track)) {
+      last_device = device_key(track);
+      work.devices.push_back({track.device, work.streams.size(), 0, {}});
+    }
+    work.streams.push_back({track.device, track.stream, track_id, first, work.rows.size() - first});
+    ++work.devices.back().stream_count;
+  }
+  for (GpuDevice& device : work.devices) order_by_start(work, device);
+  return work;
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,99 @@
+#include "analyze/hta/hta.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "analyze/operations/steps.h"
+
+namespace fathom::analyze {
+namespace {
+
+// "worker3_step_12…", "sampled_rank-1.json", "rank_07.json" → the number.
+std::optional<std::int64_t> rank_in_name(const std::string& source) {
+  const std::string name = std::filesystem::path(source).filename().string();
+  for (const std::string_view word : {"rank", "worker"}) {
+    std::size_t at = name.find(word);
+    if (at == std::string::npos) continue;
+    at += word.size();
+    if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
+    if (error == std::errc() && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+// Some sources number the GPUs of their events and of their list of devices differently.
+std::string device_name(const trace::Trace& trace, std::optional<std::int64_t> device) {
+  const std::vector<trace::DeviceInfo>& known = trace.run.devices;
+  if (known.empty()) return {};
+  const auto at = std::find_if(known.begin(), known.end(),
+                               [&](const trace::DeviceInfo& info) { return info.id == device; });
+  return at == known.end() ? known.front().name : at->name;
+}
+
+void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device,
+                    RankFindings& found) {
+  found.times = busy_times(work, device);
+  found.device = device.device;
+  found.device_name = device_name(trace, device.device);
+  found.temporal = temporal(found.times);
+  found.idle = idle_of_device(trace, work, device);
+  found.idle_streams = idle_by_stream(trace, work, device);
+  found.kernel_types = kernel_types(found.times);
+  found.kernels = kernels(trace, work, device);
+  found.comm_comp_overlap_pct = comm_comp_overlap_pct(found.times);
+  found.launches = launches(trace, work, device);
+  for (const GpuStream& stream : work.of(device)) {
+    for (const WorkRow& row : work.of(stream)) {
+      if (row.launch == trace::kNoSpan) ++found.unlinked_work;
+    }
+  }
+  found.queues = queue_lengths(trace, work, device);
+  found.bandwidths = bandwidths(trace, work, device);
+  found.annotations = annotations(trace, work, device);
+}
+
+}  // namespace
+
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options) {
+  return holistic(trace, source, options,
+                  std::async(std::launch::async, [&] { return dependencies(trace); }).share());
+}
+
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options,
+                                   const std::shared_future<Dependencies>& on) {
+  RankFindings run;
+  run.source = source;
+  run.rank = trace.run.rank ? trace.run.rank : rank_in_name(source);
+  run.world_size = trace.run.world_size;
+  const std::vector<trace::SpanId> steps = step_spans(trace);
+  run.steps = steps.size();
+  const std::optional<std::int64_t> window_end =
+      options.all_steps ? std::nullopt : whole_steps_end(trace, steps);
+  run.leaves_out_last_step = window_end.has_value();
+
+  const GpuWork work = gpu_work(trace, window_end);
+  std::vector<RankFindings> found(std::max<std::size_t>(work.devices.size(), 1), run);
+  for (std::size_t i = 0; i < work.devices.size(); ++i) {
+    analyze_device(trace, work, work.devices[i], found[i]);
+  }
+  if (options.many_ranks || work.devices.size() > 1) {
+    std::vector<RankRun> runs = rank_runs(trace, work);
+    for (std::size_t i = 0; i < runs.size(); ++i) found[i].run = std::move(runs[i]);
+  }
+  CriticalPath path = critical_path(trace, on.get());
+  path.segments = {};  // a timeline shows them; findings of many ranks are kept at once
+  for (RankFindings& one : found) {
+    one.critical_path = path;  // one for all GPUs of the rank
+    one.run.rank = one.rank;
+  }
+  return found;
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/critical_path/critical_path.h"
+#include "analyze/critical_path/dependencies.h"
+#include "analyze/hta/annotations.h"
+#include "analyze/hta/bandwidth.h"
+#include "analyze/hta/breakdown.h"
+#include "analyze/hta/idle.h"
+#include "analyze/hta/kernels.h"
+#include "analyze/hta/launches.h"
+#include "analyze/hta/queue.h"
+#include "analyze/ranks/rank_run.h"
+
+namespace fathom::analyze {
+
+// What the holistic analysis finds of one GPU of one rank; a rank with several GPUs gives several.
+// It holds nothing of the trace, so that ranks can be read one after another.
+struct RankFindings {
+  std::string source;  // the file
+  std::optional<std::int64_t> rank;
+  std::optional<std::int64_t> world_size;
+  std::optional<std::int64_t> device;  // as the source numbers it
+  std::string device_name;             // empty where unknown
+  std::uint64_t steps = 0;             // in the trace
+  bool leaves_out_last_step = false;
+
+  std::optional<Temporal> temporal;  // absent without GPU work, and so is all below
+  BusyTimes times;
+  IdleCauses idle;  // of the whole GPU
+  std::vector<StreamIdle> idle_streams;
+  std::vector<KernelTypeTime> kernel_types;
+  std::vector<KernelStats> kernels;
+  std::optional<double> comm_comp_overlap_pct;
+  Launches launches;
+  std::uint64_t unlinked_work = 0;  // pieces of work whose launch the trace does not have
+  std::vector<QueueLength> queues;
+  std::vector<Bandwidth> bandwidths;
+  std::vector<Annotation> annotations;
+
+  // Of the whole rank, all steps, without its segments; total_ns() is 0 without spans.
+  CriticalPath critical_path;
+
+  RankRun run;  // what comparing ranks needs; empty unless asked for
+};
+
+struct HtaOptions {
+  bool all_steps = false;   // the last one too
+  bool many_ranks = false;  // keep what comparing ranks needs
+};
+
+// At least one: a trace without GPU work has findings that say so.
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options = {});
+
+// The same where others need the dependencies too: they are worked out elsewhere meanwhile.
+std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
+                                   const HtaOptions& options,
+                                   const std::shared_future<Dependencies>& on);
+
+}  // namespace fathom::analyze

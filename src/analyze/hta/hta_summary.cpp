@@ -1,0 +1,97 @@
+#include "analyze/hta/hta_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/format.h"
+
+namespace fathom::analyze {
+namespace {
+
+constexpr double kWorthNamingPct = 3;
+
+void add(IdleCauses& all, const IdleCauses& one) {
+  all.host_wait_ns += one.host_wait_ns;
+  all.kernel_wait_ns += one.kernel_wait_ns;
+  all.other_ns += one.other_ns;
+  all.host_waits += one.host_waits;
+  all.kernel_waits += one.kernel_waits;
+  all.others += one.others;
+}
+
+std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
+  if (ranks.size() == 1) return ranks.front().kernels;
+  std::map<std::pair<std::string_view, WorkType>, std::size_t> places;
+  std::vector<KernelStats> joined;
+  for (const RankFindings& rank : ranks) {
+    for (const KernelStats& kernel : rank.kernels) {
+      const auto [at, is_new] = places.try_emplace({kernel.name, kernel.type}, joined.size());
+      if (is_new) joined.push_back({kernel.name, kernel.type, {}});
+      joined[at->second].durations.merge(kernel.durations);
+    }
+  }
+  std::sort(joined.begin(), joined.end(), [](const KernelStats& a, const KernelStats& b) {
+    if (a.durations.sum_ns() != b.durations.sum_ns()) {
+      return a.durations.sum_ns() > b.durations.sum_ns();
+    }
+    return a.name < b.name;
+  });
+  return joined;
+}
+
+// What a bottleneck is called, and what it means.
+struct Known {
+  const char* what;
+  std::int64_t time_ns;
+  const char* text;
+};
+
+void find_bottlenecks(HtaSummary& summary) {
+  const Temporal& time = *summary.temporal;
+  const std::vector<Known> all = {
+      {"host wait", summary.idle.host_wait_ns, "the GPU waited for the host to launch work"},
+      {"communication", time.communication_ns, "communication ran with no compute beside it"},
+      {"other idle time", summary.idle.other_ns,
+       "launched work waited 30 µs or more for nothing that this GPU did"},
+      {"kernel wait", summary.idle.kernel_wait_ns, "short gaps between kernels add up"},
+      {"copies", time.memory_ns, "copies and fills ran with no compute beside them"},
+  };
+  for (const Known& known : all) {
+    const double share = percent_of(known.time_ns, time.total_ns);
+    if (share < kWorthNamingPct) continue;
+    const std::string text = fmt::format("{}: {} ({})", known.text, base::format_percent(share),
+                                         base::format_duration(static_cast<double>(known.time_ns)));
+    summary.bottlenecks.push_back({known.what, known.time_ns, share, text});
+  }
+  std::stable_sort(summary.bottlenecks.begin(), summary.bottlenecks.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+}
+
+}  // namespace
+
+double percent_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
+}
+
+HtaSummary summarize(const std::vector<RankFindings>& ranks) {
+  HtaSummary summary;
+  BusyTimes times;
+  for (const RankFindings& rank : ranks) {
+    if (!rank.temporal) continue;
+    for (std::size_t i = 0; i < times.ns.size(); ++i) times.ns[i] += rank.times.ns[i];
+    times.end_ns += rank.times.total_ns();
+    summary.temporal = temporal(times);
+    add(summary.idle, rank.idle);
+  }
+  summary.comm_comp_overlap_pct = comm_comp_overlap_pct(times);
+  summary.kernels = join_kernels(ranks);
+  for (const KernelStats& kernel : summary.kernels) {
+    summary.kernel_time_ns += kernel.durations.sum_ns();
+  }
+  if (summary.temporal) find_bottlenecks(summary);
+  return summary;
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,31 @@
+#include "analyze/hta/kernels.h"
+
+#include <algorithm>
+
+namespace fathom::analyze {
+
+std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
+                                 const GpuDevice& device) {
+  constexpr std::uint32_t kUnseen = UINT32_MAX;
+  std::vector<std::uint32_t> places(trace.names.size() * kWorkTypeNames.size(), kUnseen);
+  std::vector<KernelStats> found;
+  for (const std::uint32_t at : device.by_start) {
+    const WorkRow& row = work.rows[at];
+    std::uint32_t& place =
+        places[row.name * kWorkTypeNames.size() + static_cast<std::size_t>(row.type)];
+    if (place == kUnseen) {
+      place = static_cast<std::uint32_t>(found.size());
+      found.push_back({std::string(trace.names.view(row.name)), row.type, {}});
+    }
+    found[place].durations.add(row.duration_ns());
+  }
+  std::sort(found.begin(), found.end(), [](const KernelStats& a, const KernelStats& b) {
+    if (a.durations.sum_ns() != b.durations.sum_ns()) {
+      return a.durations.sum_ns() > b.durations.sum_ns();
+    }
+    return a.name < b.name;
+  });
+  return found;
+}
+
+}  // namespace fathom::analyze

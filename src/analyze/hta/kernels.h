@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/hta/gpu_work.h"
+#include "base/duration_stats.h"
+
+namespace fathom::analyze {
+
+// All work of one name and type on one GPU.
+struct KernelStats {
+  std::string name;
+  WorkType type = WorkType::compute;
+  base::DurationStats durations;  // of single calls; they may overlap
+};
+
+// Every kernel, copy and fill: most time first; ties by name.
+std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
+                                 const GpuDevice& device);
+
+}  // namespace fathom::analyze

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyze/operations/operations.h"
+#include "fathom/session.h"
+#include "trace/trace.h"
+
+namespace fathom::analyze {
+
+// The session of a recorded run. Its time is the program's life where a launcher saw it begin and
+// end, else from the first span to the last. Where nothing of the GPU was recorded, the four parts
+// of the time are not known. `operations` are the trace's own.
+ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
+                       std::string trace_path);
+
+}  // namespace fathom::analyze

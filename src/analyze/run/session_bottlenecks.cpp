@@ -1,0 +1,68 @@
+#include "analyze/run/session_bottlenecks.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/interval_set.h"
+
+namespace fathom::analyze {
+namespace {
+
+using base::Interval;
+using trace::SpanId;
+using trace::SpanKind;
+
+using CallTimes = std::map<std::pair<std::string_view, SpanKind>, std::int64_t>;
+
+// Of calls by name and kind: the time that GPU work covers.
+CallTimes covered_by_work(const trace::Trace& trace) {
+  const trace::Spans& spans = trace.spans;
+  std::vector<Interval> work;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (trace::is_gpu_work(spans.kind[id])) work.push_back({spans.start_ns[id], spans.end_ns(id)});
+  }
+  const base::IntervalSet busy = base::normalize(std::move(work));
+  std::map<std::pair<trace::NameId, SpanKind>, std::int64_t> by_id;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (part_of(spans.kind[id]) != Part::overhead) continue;
+    const Interval call{spans.start_ns[id], spans.end_ns(id)};
+    by_id[{spans.name[id], spans.kind[id]}] += base::length_within(busy, call);
+  }
+  CallTimes covered;
+  for (const auto& [call, ns] : by_id) covered[{trace.names.view(call.first), call.second}] = ns;
+  return covered;
+}
+
+}  // namespace
+
+std::vector<fathom::Bottleneck> session_bottlenecks(const trace::Trace& trace,
+                                                    const std::vector<Operation>& operations,
+                                                    std::size_t top) {
+  const CallTimes covered = covered_by_work(trace);
+  std::vector<fathom::Bottleneck> found;
+  double whole = 0;
+  for (const Operation& operation : operations) {
+    if (operation.is_frame) continue;
+    std::int64_t self = operation.self_ns;
+    if (const auto call = covered.find({operation.name, operation.kind}); call != covered.end()) {
+      self -= std::min(self, call->second);
+    }
+    if (self <= 0) continue;
+    const double ms = static_cast<double>(self) / 1e6;
+    whole += ms;
+    found.push_back({std::string(operation.name), operation.durations.count(), ms, 0, 0,
+                     std::string(name_of(part_of(operation.kind)))});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.self_time_ms > b.self_time_ms; });
+  if (found.size() > top) found.resize(top);
+  double cumulative = 0;
+  for (fathom::Bottleneck& each : found) {
+    each.share = each.self_time_ms / whole;
+    each.cumulative_share = cumulative += each.share;
+  }
+  return found;
+}
+
+}  // namespace fathom::analyze

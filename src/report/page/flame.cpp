@@ -1,0 +1,58 @@
+#include "report/page/flame.h"
+
+#include "analyze/hta/work_type.h"
+#include "analyze/operations/operations.h"
+#include "base/json_writer.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::FlameNode;
+using analyze::FlameTree;
+using analyze::FlameWeight;
+using trace::SpanKind;
+
+std::string_view part_of(const FlameNode& node, std::string_view name) {
+  if (node.is_root) return "idle";
+  const bool communicates = node.kind == SpanKind::kernel &&
+                            analyze::work_type(node.kind, name) == analyze::WorkType::communication;
+  return communicates ? "comm" : analyze::name_of(analyze::part_of(node.kind));
+}
+
+template <typename Value>
+void column(base::JsonWriter& json, const FlameTree& tree, std::string_view name,
+            const Value& value) {
+  json.key(name).begin_array();
+  for (const FlameNode& node : tree.nodes) json.value(value(node));
+  json.end_array();
+}
+
+}  // namespace
+
+std::string page_flame(const FlameTree& tree, FlameWeight weight) {
+  std::string out;
+  base::JsonWriter json(out);
+  json.begin_object().key("weight");
+  json.value(weight == FlameWeight::cpu ? "cpu" : weight == FlameWeight::gpu ? "gpu" : "count");
+  json.key("names").begin_array();
+  for (base::StringId id = 0; id < tree.names.size(); ++id) json.value(tree.names.view(id));
+  json.end_array();
+  column(json, tree, "parent", [](const FlameNode& node) { return node.parent; });
+  column(json, tree, "name", [](const FlameNode& node) { return node.name; });
+  column(json, tree, "kind", [](const FlameNode& node) {
+    return node.is_root ? std::string_view("") : trace::name_of(node.kind);
+  });
+  column(json, tree, "part",
+         [&](const FlameNode& node) { return part_of(node, tree.names.view(node.name)); });
+  column(json, tree, "calls", [](const FlameNode& node) { return node.calls; });
+  column(json, tree, "first_ns", [&](const FlameNode& node) {
+    return tree.nodes.size() > 1 ? node.first_ns - tree.nodes[1].first_ns : 0;
+  });
+  column(json, tree, "cpu_ns", [](const FlameNode& node) { return node.cpu_self_ns; });
+  column(json, tree, "gpu_ns", [](const FlameNode& node) { return node.gpu_self_ns; });
+  column(json, tree, "count", [](const FlameNode& node) { return node.count_self; });
+  json.end_object();
+  return out;
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "analyze/memory/memory.h"
+#include "base/json_writer.h"
+#include "report/hta_report.h"
+#include "report/page/story.h"
+#include "report/run_report.h"
+#include "trace/trace.h"
+
+// The sections of the page's summary document (web/src/summary.ts). Each writes its keys into the
+// object that is open.
+namespace fathom::report {
+
+// story, cards, ring
+void write_story(base::JsonWriter& json, const PageStory& story);
+
+// slices: the four parts of time, step by step; in equal slices of the run where there are no
+// steps, or too many.
+void write_slices(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+
+// operations, scopes, bottlenecks: what the run did, by name
+void write_operations(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+
+// operations, scopes, bottlenecks: the GPU work of all ranks
+void write_operations(base::JsonWriter& json, const HtaReport& hta);
+
+// advice: what keeps the GPUs from computing, and what to try
+void write_advice(base::JsonWriter& json, const HtaReport& hta);
+
+// suggestions: what to change, with the places of its evidence on the timeline
+void write_suggestions(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+
+// ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom
+void write_ranks(base::JsonWriter& json, const HtaReport& hta);
+
+// memory: over time, and whose; null where the trace has nothing about it
+void write_memory(base::JsonWriter& json, const trace::Trace& trace, const analyze::Memory& memory);
+
+// cards
+void write_cards(base::JsonWriter& json, const std::vector<Card>& cards);
+
+}  // namespace fathom::report

@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "report/page/layout.h"
+#include "report/page/sections.h"
+
+namespace fathom::report {
+namespace {
+
+using advise::Suggestion;
+using base::JsonWriter;
+
+constexpr std::size_t kEvidenceShown = 6;
+
+void write_gain(JsonWriter& json, const Suggestion& one, double measured_ms) {
+  const auto share = [&](std::int64_t ns) {
+    return measured_ms > 0 ? static_cast<double>(ns) / 1e4 / measured_ms : 0;
+  };
+  json.key("gain");
+  if (!one.gain) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("is_bound").value(one.basis == advise::GainBasis::bound);
+  json.key("low_pct").value(share(one.gain->low_ns)).key("mid_pct").value(one.gain_pct);
+  json.key("high_pct").value(std::max(one.gain_pct, share(one.gain->high_ns))).end_object();
+}
+
+}  // namespace
+
+void write_suggestions(JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
+  const advise::Suggestions& found = report.suggestions;
+  const PageLayout layout = page_layout(trace);
+  const std::vector<std::int64_t>& starts = trace.spans.start_ns;
+  const std::int64_t begin = starts.empty() ? 0 : *std::min_element(starts.begin(), starts.end());
+  json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
+  json.key("left_out").value(found.left_out).key("list").begin_array();
+  for (const Suggestion& one : found.list) {
+    json.begin_object().key("title").value(one.title).key("operation").value(one.operation);
+    json.key("type").value(name_of(one.type)).key("priority").value(name_of(one.priority));
+    json.key("description").value(one.description);
+    json.key("expected").value(one.expected_improvement).key("hint").value(one.implementation_hint);
+    write_gain(json, one, found.measured_ms);
+    json.key("evidence_count").value(one.evidence_count).key("evidence").begin_array();
+    for (std::size_t i = 0; i < std::min(kEvidenceShown, one.evidence.size()); ++i) {
+      const trace::SpanId id = one.evidence[i];
+      json.begin_object().key("name").value(trace.name(id)).key("place").value(layout.place[id]);
+      json.key("start_ns").value(starts[id] - begin);
+      json.key("duration_ns").value(trace.spans.duration_ns[id]).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,115 @@
+#include "report/page/summary.h"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "base/format.h"
+#include "base/json_writer.h"
+#include "report/page/sections.h"
+#include "report/page/story.h"
+
+namespace fathom::report {
+namespace {
+
+using base::JsonWriter;
+
+std::optional<std::string_view> text(const std::string& known) {
+  return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
+}
+
+void write_run(JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
+  const trace::RunInfo& run = trace.run;
+  json.key("run").begin_object();
+  json.key("source").value(report.source).key("format").value(text(run.format));
+  json.key("command").value(text(run.command));
+  json.key("rank").value(run.rank).key("world_size").value(run.world_size);
+  json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
+  json.key("spans").value(trace.spans.size()).key("threads").value(report.activity.threads);
+  json.key("gpu_streams").value(report.activity.gpu_streams);
+  json.key("devices").begin_array();
+  if (const std::string device = device_text(report, trace); !device.empty()) json.value(device);
+  json.end_array().end_object();
+}
+
+void write_run(JsonWriter& json, const HtaReport& hta) {
+  const bool alone = hta.ranks.size() == 1;
+  const analyze::RankFindings& first = hta.ranks.front();
+  json.key("run").begin_object().key("source");
+  json.value(alone ? first.source : fmt::format("{} GPUs of one job", hta.ranks.size()));
+  json.key("format").null().key("command").null();
+  json.key("rank").value(alone ? first.rank : std::nullopt);
+  json.key("world_size").value(first.world_size).key("duration_ns").null();
+  json.key("spans").value(0).key("threads").value(0).key("gpu_streams").value(0);
+  json.key("devices").begin_array();
+  if (!first.device_name.empty()) json.value(first.device_name);
+  json.end_array().end_object();
+}
+
+}  // namespace
+
+void write_cards(JsonWriter& json, const std::vector<Card>& cards) {
+  json.key("cards").begin_array();
+  for (const Card& card : cards) {
+    json.begin_object().key("label").value(card.label).key("value").value(card.value);
+    json.key("note").value(card.note).end_object();
+  }
+  json.end_array();
+}
+
+void write_story(JsonWriter& json, const PageStory& story) {
+  json.key("story").begin_object().key("headline").value(story.headline);
+  json.key("detail").value(story.detail).end_object();
+  write_cards(json, story.cards);
+  json.key("ring");
+  if (story.ring.empty()) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("caption").value(story.ring_caption);
+  json.key("total_ns").value(story.ring_total_ns).key("parts").begin_array();
+  for (const RingPart& part : story.ring) {
+    json.begin_object().key("label").value(part.label).key("part").value(part.part);
+    json.key("ns").value(part.ns).end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string page_summary(const RunReport& report, const trace::Trace& trace) {
+  const HtaReport hta =
+      make_hta_report(analyze::holistic(trace, report.source, {.all_steps = true}),
+                      std::span(&report.suggestions, 1));
+  const analyze::Memory memory = analyze::memory(trace);
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().key("fathom").value(FATHOM_VERSION);
+  write_run(json, report, trace);
+  write_story(json, page_story(report, trace, hta, memory));
+  write_slices(json, report, trace);
+  write_operations(json, report, trace);
+  write_advice(json, hta);
+  write_suggestions(json, report, trace);
+  write_memory(json, trace, memory);
+  write_ranks(json, hta);
+  json.key("warnings").begin_array();
+  for (const trace::Warning& warning : trace.warnings.all()) json.value(describe(warning));
+  json.end_array().end_object();
+  return out;
+}
+
+std::string page_summary(const HtaReport& hta) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().key("fathom").value(FATHOM_VERSION);
+  write_run(json, hta);
+  write_story(json, page_story(hta));
+  json.key("slices").null();
+  write_operations(json, hta);
+  write_advice(json, hta);
+  json.key("suggestions").null().key("memory").null();
+  write_ranks(json, hta);
+  json.key("warnings").begin_array().end_array().end_object();
+  return out;
+}
+
+}  // namespace fathom::report

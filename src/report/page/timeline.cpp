@@ -1,0 +1,222 @@
+#include "report/page/timeline.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyze/hta/gpu_work.h"
+#include "analyze/operations/operations.h"
+#include "base/json_writer.h"
+#include "report/page/counters.h"
+#include "report/page/layout.h"
+#include "report/page/links.h"
+#include "trace/track_label.h"
+
+namespace fathom::report {
+namespace {
+
+using trace::SpanId;
+using trace::SpanKind;
+
+void append_number(std::string& out, std::uint64_t number) {
+  while (number >= 0x80) {
+    out += static_cast<char>(number | 0x80);
+    number >>= 7;
+  }
+  out += static_cast<char>(number);
+}
+
+void append_signed(std::string& out, std::int64_t number) {
+  append_number(out,
+                static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
+}
+
+void append_length(std::string& out, std::size_t length) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(length >> shift);
+}
+
+std::string_view part_of(SpanKind kind, std::string_view name) {
+  const bool communicates = kind == SpanKind::kernel &&
+                            analyze::work_type(kind, name) == analyze::WorkType::communication;
+  return communicates ? "comm" : analyze::name_of(analyze::part_of(kind));
+}
+
+constexpr std::int64_t kInstantColumns = 4000;
+
+struct Columns {
+  std::string gaps, durations, labels, launches, links;
+};
+
+class Writer {
+ public:
+  explicit Writer(const trace::Trace& trace) : trace_(trace), layout_(page_layout(trace)) {
+    for (const std::int64_t start : trace.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
+    if (trace.spans.size() == 0) begin_ns_ = 0;
+  }
+
+  std::string timeline() {
+    write_columns();
+    write_links();
+    std::string head = write_head();
+    std::string out;
+    append_length(out, head.size());
+    out += head;
+    for (const std::string* column : {&columns_.gaps, &columns_.durations, &columns_.labels,
+                                      &columns_.launches, &columns_.links}) {
+      append_length(out, column->size());
+      out += *column;
+    }
+    return out;
+  }
+
+  const PageLayout& layout() const { return layout_; }
+
+ private:
+  void write_columns() {
+    std::vector<SpanId> launch(trace_.spans.size(), trace::kNoSpan);
+    for (const analyze::WorkRow& work : analyze::gpu_work(trace_).rows) {
+      launch[work.span] = work.launch;
+    }
+    std::int64_t last_launch = 0;
+    for (const PageTrack& track : layout_.tracks) {
+      for (const PageRow& row : track.rows) {
+        std::int64_t end = begin_ns_;
+        for (std::uint32_t at = row.first; at < row.first + row.count; ++at) {
+          const SpanId id = layout_.order[at];
+          append_signed(columns_.gaps, trace_.spans.start_ns[id] - end);
+          append_number(columns_.durations,
+                        static_cast<std::uint64_t>(trace_.spans.duration_ns[id]));
+          append_number(columns_.labels, label_of_span(id));
+          end = trace_.spans.end_ns(id);
+          if (trace::is_gpu_work(trace_.spans.kind[id])) add_launch(launch[id], last_launch);
+        }
+      }
+    }
+  }
+
+  void write_links() {
+    std::int64_t last_from = 0;
+    std::int64_t last_to = 0;
+    for (const PageLink& link : page_links(trace_)) {
+      const std::int64_t from = layout_.place[link.from];
+      const std::int64_t to = layout_.place[link.to];
+      append_signed(columns_.links, from - last_from);
+      append_signed(columns_.links, to - last_to);
+      last_from = from;
+      last_to = to;
+    }
+  }
+
+  void add_launch(SpanId launch, std::int64_t& last) {
+    if (launch == trace::kNoSpan) return append_number(columns_.launches, 0);
+    const std::int64_t place = std::int64_t{layout_.place[launch]} + 1;
+    append_number(columns_.launches, 1);
+    append_signed(columns_.launches, place - last);
+    last = place;
+  }
+
+  std::uint32_t label_of_span(SpanId id) {
+    const trace::NameId name = trace_.spans.name[id];
+    const SpanKind kind = trace_.spans.kind[id];
+    const std::uint64_t key = std::uint64_t{name} << 8 | static_cast<unsigned>(kind);
+    const auto [at, is_new] =
+        label_ids_.try_emplace(key, static_cast<std::uint32_t>(label_ids_.size()));
+    if (is_new) {
+      base::JsonWriter json(labels_);
+      if (!labels_.empty()) labels_ += ',';
+      json.begin_array().value(trace_.names.view(name)).value(trace::name_of(kind));
+      json.value(part_of(kind, trace_.names.view(name))).end_array();
+    }
+    return at->second;
+  }
+
+  std::string write_head() const {
+    std::string head;
+    base::JsonWriter json(head);
+    json.begin_object().key("begin_ns").value(begin_ns_);
+    json.key("spans").value(layout_.order.size());
+    json.key("labels").raw("[" + labels_ + "]").key("tracks").begin_array();
+    for (const PageTrack& placed : layout_.tracks) {
+      const trace::Track& track = trace_.tracks[placed.track];
+      json.begin_object().key("name").value(trace::label_of(track));
+      json.key("process").value(track.process_name);
+      json.key("gpu").value(track.kind == trace::TrackKind::gpu_stream).key("rows").begin_array();
+      for (const PageRow& row : placed.rows) json.value(row.count);
+      json.end_array().end_object();
+    }
+    json.end_array().key("counters");
+    write_counters(json, trace_, begin_ns_);
+    write_instants(json);
+    json.end_object();
+    return head;
+  }
+
+  // Of those of a track that would stand on one pixel column of a wide screen, the first.
+  void write_instants(base::JsonWriter& json) const {
+    json.key("instants").begin_array();
+    std::int64_t end_ns = begin_ns_ + 1;
+    for (SpanId id = 0; id < trace_.spans.size(); ++id) {
+      end_ns = std::max(end_ns, trace_.spans.end_ns(id));
+    }
+    const std::int64_t column_ns = (end_ns - begin_ns_) / kInstantColumns + 1;
+    std::vector<std::size_t> places(trace_.tracks.size(), layout_.tracks.size());
+    for (std::size_t i = 0; i < layout_.tracks.size(); ++i) places[layout_.tracks[i].track] = i;
+    std::set<std::pair<std::size_t, std::int64_t>> taken;
+    for (const trace::Instant& instant : trace_.instants) {
+      const std::size_t track = places[instant.track];
+      const std::int64_t at = instant.time_ns - begin_ns_;
+      if (track == layout_.tracks.size() || at < 0 || instant.time_ns > end_ns) continue;
+      if (!taken.emplace(track, at / column_ns).second) continue;
+      json.begin_array().value(track).value(trace_.names.view(instant.name)).value(at).end_array();
+    }
+    json.end_array();
+  }
+
+  const trace::Trace& trace_;
+  PageLayout layout_;
+  std::int64_t begin_ns_ = INT64_MAX;
+  Columns columns_;
+  std::string labels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> label_ids_;
+};
+
+// Who looks at a span's arguments mostly looks at a long one, or at a step.
+constexpr std::size_t kArgsBytes = 1 << 20;
+constexpr std::size_t kMostArgs = 20'000;
+
+std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
+  std::vector<SpanId> spans;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.args_at && trace.spans.source[id] != trace::kNoSource) spans.push_back(id);
+  }
+  const auto comes_first = [&](SpanId a, SpanId b) {
+    const bool step_a = trace.spans.kind[a] == SpanKind::annotation;
+    const bool step_b = trace.spans.kind[b] == SpanKind::annotation;
+    if (step_a != step_b) return step_a;
+    return trace.spans.duration_ns[a] > trace.spans.duration_ns[b];
+  };
+  const std::size_t most = std::min(kMostArgs, spans.size());
+  std::partial_sort(spans.begin(), spans.begin() + static_cast<std::ptrdiff_t>(most), spans.end(),
+                    comes_first);
+  std::string args;
+  base::JsonWriter json(args);
+  json.begin_object();
+  for (std::size_t i = 0; i < most && args.size() < kArgsBytes; ++i) {
+    const std::string text = trace.args(spans[i]);
+    if (text.empty() || text.size() > kArgsBytes / 16) continue;
+    json.key(std::to_string(layout.place[spans[i]])).value(text);
+  }
+  json.end_object();
+  return args;
+}
+
+}  // namespace
+
+PageData page_timeline(const trace::Trace& trace) {
+  Writer writer(trace);
+  std::string timeline = writer.timeline();
+  return {{"timeline", std::move(timeline)}, {"args", write_args(trace, writer.layout())}};
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,163 @@
+#include "report/text/hta_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/table.h"
+#include "report/critical_path_report.h"
+#include "report/text/more_rows.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::percent_of;
+using analyze::RankFindings;
+using base::format_count;
+using base::format_percent;
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  return format_percent(percent_of(part, whole));
+}
+
+std::string titled(const base::Table& table, std::size_t width) {
+  return table.empty() ? std::string() : "\n" + table.text(width);
+}
+
+std::string stream_text(const std::optional<std::int64_t>& stream) {
+  return stream ? fmt::format("stream {}", *stream) : std::string("a stream");
+}
+
+std::string rate(const std::optional<double>& gb_s) {
+  return gb_s ? fmt::format("{:.{}f} GB/s", *gb_s, *gb_s < 10 ? 2 : 1) : std::string("–");
+}
+
+std::string types_table(const RankFindings& rank, std::size_t width) {
+  const bool any_overlap =
+      std::any_of(rank.kernel_types.begin(), rank.kernel_types.end(),
+                  [](const auto& type) { return type.type.find(' ') != std::string::npos; });
+  if (!any_overlap) return {};
+  base::Table table({"running at the same time", "time", "of busy time"});
+  for (const analyze::KernelTypeTime& type : rank.kernel_types) {
+    table.row({type.type, base::format_duration(type.sum_ns), format_percent(type.pct)});
+  }
+  return titled(table, width);
+}
+
+// Streams that do most first.
+std::string idle_table(const RankFindings& rank, std::size_t top, std::size_t width) {
+  base::Table table({"idle between work on", "idle", "host wait", "kernel wait", "other"});
+  const std::size_t shown = std::min(top, rank.idle_streams.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyze::IdleCauses& causes = rank.idle_streams[i].causes;
+    const std::int64_t whole = causes.total_ns();
+    table.row({stream_text(rank.idle_streams[i].stream), base::format_duration(whole),
+               share(causes.host_wait_ns, whole), share(causes.kernel_wait_ns, whole),
+               share(causes.other_ns, whole)});
+  }
+  return titled(table, width) + more_rows(rank.idle_streams.size(), shown);
+}
+
+std::string launches_table(const RankFindings& rank, std::size_t top, std::size_t width) {
+  base::Table table({"launched by", "calls", "host time", "mean", "delay p50", "delay p99",
+                     "longer than its work"});
+  const auto row = [&](const std::string& name, const analyze::LaunchStats& stats) {
+    table.row({name, format_count(stats.count()), base::format_duration(stats.cpu.sum_ns()),
+               base::format_duration(stats.cpu.mean_ns()),
+               base::format_duration(stats.delay.quantile_ns(0.5)),
+               base::format_duration(stats.delay.quantile_ns(0.99)),
+               share(static_cast<std::int64_t>(stats.short_work),
+                     static_cast<std::int64_t>(stats.count()))});
+  };
+  const std::vector<analyze::LaunchStats>& calls = rank.launches.by_call;
+  const std::size_t shown = std::min(top, calls.size());
+  for (std::size_t i = 0; i < shown; ++i) row(calls[i].name, calls[i]);
+  if (calls.size() > 1) row("all", rank.launches.all);
+  std::string text = titled(table, width) + more_rows(calls.size(), shown);
+  if (rank.unlinked_work > 0) {
+    text += fmt::format("  The launch of {} is not in the trace.\n",
+                        base::format_plural(rank.unlinked_work, "piece of work", "pieces of work"));
+  }
+  return text;
+}
+
+std::string queue_table(const RankFindings& rank, std::size_t top, std::size_t width) {
+  base::Table table({"waiting in the queue of", "launched", "mean", "p50", "p95", "max", "empty"});
+  const std::size_t shown = std::min(top, rank.queues.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyze::QueueLength& queue = rank.queues[i];
+    table.row({stream_text(queue.stream), format_count(queue.launched),
+               fmt::format("{:.1f}", queue.mean), format_count(queue.p50), format_count(queue.p95),
+               format_count(queue.max), share(queue.empty_ns, queue.window_ns)});
+  }
+  return titled(table, width) + more_rows(rank.queues.size(), shown);
+}
+
+std::string bandwidth_table(const RankFindings& rank, std::size_t width) {
+  base::Table table({"copies", "count", "bytes", "time", "rate", "median", "max"});
+  for (const analyze::Bandwidth& copy : rank.bandwidths) {
+    table.row({copy.name, format_count(copy.count),
+               base::format_bytes(static_cast<double>(copy.bytes)),
+               base::format_duration(copy.busy_ns), rate(copy.mean_gb_s), rate(copy.median_gb_s),
+               rate(copy.max_gb_s)});
+  }
+  return titled(table, width);
+}
+
+std::string annotations_table(const RankFindings& rank, std::size_t top, std::size_t width) {
+  base::Table table({"annotation", "calls", "on the host", "kernels", "on the GPU"});
+  const std::size_t shown = std::min(top, rank.annotations.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyze::Annotation& one = rank.annotations[i];
+    table.row({one.name, format_count(std::max(one.calls, one.gpu_ranges)),
+               base::format_duration(one.host_ns), format_count(one.kernels),
+               base::format_duration(one.gpu_ns)});
+  }
+  return titled(table, width) + more_rows(rank.annotations.size(), shown);
+}
+
+}  // namespace
+
+std::string ranks_table(const HtaReport& report, std::size_t width) {
+  base::Table table({"rank", "GPU", "total", "compute", "communication", "copies", "idle",
+                     "host wait", "overlapped"});
+  for (const RankFindings& rank : report.ranks) {
+    const std::string gpu = rank.device ? std::to_string(*rank.device) : "–";
+    if (!rank.temporal) {
+      table.row({rank_text(rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
+      continue;
+    }
+    const analyze::Temporal& time = *rank.temporal;
+    table.row({rank.rank ? std::to_string(*rank.rank) : rank_text(rank), gpu,
+               base::format_duration(time.total_ns), share(time.compute_ns, time.total_ns),
+               share(time.communication_ns, time.total_ns), share(time.memory_ns, time.total_ns),
+               share(time.idle_ns, time.total_ns), share(rank.idle.host_wait_ns, time.total_ns),
+               rank.comm_comp_overlap_pct ? format_percent(*rank.comm_comp_overlap_pct) : "–"});
+  }
+  return titled(table, width);
+}
+
+std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
+  base::Table table({"kernel", "calls", "total", "mean", "p50", "p99", "share"});
+  const std::size_t shown = std::min(top, summary.kernels.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const base::DurationStats& stats = summary.kernels[i].durations;
+    const std::string& name = summary.kernels[i].name;
+    table.row({name.empty() ? "(no name)" : name, format_count(stats.count()),
+               base::format_duration(stats.sum_ns()), base::format_duration(stats.mean_ns()),
+               base::format_duration(stats.quantile_ns(0.5)),
+               base::format_duration(stats.quantile_ns(0.99)),
+               share(stats.sum_ns(), summary.kernel_time_ns)});
+  }
+  return titled(table, width) + more_rows(summary.kernels.size(), shown);
+}
+
+std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t width) {
+  return types_table(rank, width) + idle_table(rank, top, width) +
+         launches_table(rank, top, width) + queue_table(rank, top, width) +
+         bandwidth_table(rank, width) + annotations_table(rank, top, width) +
+         to_text(rank.critical_path, top, width);
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/format.h"
+#include "report/hta_report.h"
+#include "report/hta_story.h"
+#include "report/ranks_report.h"
+#include "report/text/bar.h"
+#include "report/text/hta_tables.h"
+#include "report/text/wrapped.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::percent_of;
+using analyze::RankFindings;
+using base::format_duration;
+using base::format_percent;
+using base::format_plural;
+
+constexpr std::size_t kShareBarColumns = 40;
+
+std::string bar_line(const char* name, std::int64_t ns, std::int64_t whole,
+                     const std::string& note) {
+  const double pct = percent_of(ns, whole);
+  std::string line =
+      fmt::format("  {:<13}  {} {:>7} {:>10}", name, bar(pct / 100, kShareBarColumns),
+                  format_percent(pct), format_duration(static_cast<double>(ns)));
+  if (!note.empty()) line += "   " + note;
+  return line + "\n";
+}
+
+std::string bars(const analyze::HtaSummary& summary) {
+  const analyze::Temporal& time = *summary.temporal;
+  std::string overlapped;
+  if (summary.comm_comp_overlap_pct) {
+    overlapped = fmt::format("{:.0f} % overlapped", *summary.comm_comp_overlap_pct);
+  }
+  std::string waited;
+  if (time.idle_ns > 0) {
+    waited = fmt::format("{:.0f} % host wait", percent_of(summary.idle.host_wait_ns, time.idle_ns));
+  }
+  return "\n" + bar_line("compute", time.compute_ns, time.total_ns, "") +
+         bar_line("communication", time.communication_ns, time.total_ns, overlapped) +
+         bar_line("copies", time.memory_ns, time.total_ns, "") +
+         bar_line("idle", time.idle_ns, time.total_ns, waited);
+}
+
+std::string steps_text(const RankFindings& rank) {
+  if (rank.leaves_out_last_step) {
+    return fmt::format("{} of {} steps", rank.steps - 1, rank.steps);
+  }
+  return format_plural(rank.steps, "step", "steps");
+}
+
+std::string headline(const HtaReport& report) {
+  const RankFindings& first = report.ranks.front();
+  std::vector<std::string> parts;
+  if (report.ranks.size() == 1) {
+    parts.push_back(std::filesystem::path(first.source).filename().string());
+    if (!first.device_name.empty()) parts.push_back(first.device_name);
+    if (first.rank && first.world_size) {
+      parts.push_back(fmt::format("rank {} of {}", *first.rank, *first.world_size));
+    }
+  } else {
+    std::size_t ranks = 1;
+    for (std::size_t i = 1; i < report.ranks.size(); ++i) {
+      if (report.ranks[i].source != report.ranks[i - 1].source) ++ranks;
+    }
+    parts.push_back(format_plural(ranks, "rank", "ranks"));
+    if (ranks < report.ranks.size()) parts.push_back(fmt::format("{} GPUs", report.ranks.size()));
+    if (!first.device_name.empty()) parts.push_back(first.device_name);
+  }
+  if (first.steps > 0) parts.push_back(steps_text(first));
+  if (report.summary.temporal) {
+    parts.push_back(format_duration(static_cast<double>(report.summary.temporal->total_ns) /
+                                    static_cast<double>(report.ranks.size())));
+  }
+  return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
+}
+
+std::string advice(const HtaReport& report, std::size_t width) {
+  std::string text;
+  if (!report.summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
+  for (const analyze::HtaBottleneck& bottleneck : report.summary.bottlenecks) {
+    text += wrapped(bottleneck.text, "  · ", width);
+  }
+  if (!report.recommendations.empty()) text += "\n  what to try\n";
+  for (const std::string& one : report.recommendations) text += wrapped(one, "  · ", width);
+  return text;
+}
+
+}  // namespace
+
+std::string rank_text(const RankFindings& rank) {
+  if (rank.rank) return fmt::format("rank {}", *rank.rank);
+  if (rank.device) return fmt::format("GPU {}", *rank.device);
+  return std::filesystem::path(rank.source).filename().string();
+}
+
+std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
+  if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
+  std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
+  if (!report.summary.temporal) return text + "\n";
+  text += bars(report.summary);
+  if (report.ranks.size() > 1) text += ranks_table(report, width);
+  text += kernels_table(report.summary, top, width);
+  if (report.comparison) text += to_text(*report.comparison, top, width);
+  if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
+  return text + advice(report, width) + "\n";
+}
+
+}  // namespace fathom::report

@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/format.h"
+#include "base/table.h"
+#include "report/memory_report.h"
+#include "report/text/level_chart.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::DeviceMemory;
+using analyze::Memory;
+using analyze::MemoryUse;
+
+constexpr std::size_t kLabel = 22;  // columns left of a chart
+constexpr std::size_t kWidest = 100;
+
+std::string bytes_text(std::int64_t bytes) {
+  return base::format_bytes(static_cast<double>(bytes));
+}
+
+std::string time_text(std::int64_t ns) {
+  return base::format_duration(static_cast<double>(ns));
+}
+
+double percent(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
+}
+
+std::string place_text(const MemoryUse& use) {
+  const std::string scope = use.scope.empty() ? "(no scope)" : std::string(use.scope);
+  return use.call.empty() ? scope : fmt::format("{} · {}", scope, use.call);
+}
+
+std::string device_name(const DeviceMemory& device, const trace::Trace& trace) {
+  for (const trace::DeviceInfo& info : trace.run.devices) {
+    const bool is_this = device.device == trace::MemoryDevice::gpu && info.id == device.index;
+    if (is_this && !info.name.empty()) return info.name;
+  }
+  return {};
+}
+
+std::string headline(const MemoryReport& report, const trace::Trace& trace) {
+  std::string line =
+      "  " + (trace.run.command.empty() ? std::filesystem::path(report.source).filename().string()
+                                        : trace.run.command);
+  if (const DeviceMemory* device = main_device(report.memory)) {
+    const std::string name = device_name(*device, trace);
+    if (!name.empty()) line += " · " + name;
+  }
+  return line + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) + "\n";
+}
+
+// Between two samples a program can have had more: then the kernel knows, for one process at least.
+std::string host_sentence(const Memory& memory) {
+  if (!peak_rss(memory)) {
+    return fmt::format("the program was over after one sample of the host's, {} at its start",
+                       bytes_text(memory.rss.front().bytes));
+  }
+  const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
+  return fmt::format("the host's peaked at {}{}", bytes_text(*peak_rss(memory)),
+                     is_counted ? ", as the kernel counted" : "");
+}
+
+std::string leak_sentence(const DeviceMemory& device) {
+  if (device.without_address == device.allocations + device.frees) return {};
+  if (device.leaks.empty()) return "All that was allocated was freed.";
+  return fmt::format("{} in {} was still allocated at the end of the recording.",
+                     bytes_text(total_bytes(device.leaks)),
+                     base::format_plural(total_blocks(device.leaks), "block", "blocks"));
+}
+
+// A call outside of any scope is named alone, unless scopes made the same call: it is not all of it
+// then.
+std::string place_in_words(const MemoryUse& use, const std::vector<MemoryUse>& all) {
+  if (!use.scope.empty() || use.call.empty()) return place_text(use);
+  const bool is_in_scopes_too = std::ranges::any_of(
+      all, [&](const MemoryUse& other) { return other.call == use.call && !other.scope.empty(); });
+  return std::string(use.call) + (is_in_scopes_too ? ", outside of any scope" : "");
+}
+
+std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
+  const std::int64_t peak = device.peak_bytes();
+  std::string text = fmt::format("{} memory peaked at {}, {} into the recording",
+                                 device_label(device), bytes_text(peak),
+                                 time_text(device.levels[device.peak].time_ns - memory.begin_ns));
+  if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
+    text += fmt::format("; {} of that is older than it",
+                        base::format_percent(percent(device.unknown_at_peak, peak)));
+  } else if (!device.at_peak.empty()) {
+    const MemoryUse& first = device.at_peak.front();
+    const bool is_all = first.bytes == peak;
+    const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
+    text += fmt::format("; {} of it from {}", share, place_in_words(first, device.at_peak));
+  }
+  return text + ".";
+}
+
+// A chart with its scale to the left and the time below.
+std::string chart(const std::string& name, const std::vector<ChartLevel>& levels,
+                  const std::vector<ChartLevel>& above, const Memory& memory, std::size_t rows,
+                  std::size_t width) {
+  const std::size_t columns = std::clamp<std::size_t>(width, kLabel + 20, kWidest) - kLabel - 2;
+  const auto by_column = [&](const std::vector<ChartLevel>& of) {
+    return of.empty() ? std::vector<std::int64_t>()
+                      : highest_by_column(of, memory.begin_ns, memory.end_ns, columns);
+  };
+  std::int64_t top = 0;
+  for (const ChartLevel& level : levels) top = std::max(top, level.value);
+  for (const ChartLevel& level : above) top = std::max(top, level.value);
+  const std::vector<std::string> lines = bar_rows(by_column(levels), by_column(above), top, rows);
+  std::string text = "\n";
+  for (std::size_t row = 0; row < lines.size(); ++row) {
+    const std::string scale = row == 0 ? bytes_text(top) : "";
+    std::string line = fmt::format("  {:<8}{:>10}  {}", row == 0 ? name : "", scale, lines[row]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  const std::string end = time_text(memory.end_ns - memory.begin_ns);
+  text += fmt::format("  {:<20}0{:>{}}\n", "", end,
+                      columns - 1 + (end.size() - base::display_width(end)));
+  return text;
+}
+
+std::string device_chart(const DeviceMemory& device, const Memory& memory, std::size_t width) {
+  const std::size_t rows = device.device == main_device(memory)->device ? 4 : 2;
+  std::vector<ChartLevel> allocated;
+  std::vector<ChartLevel> reserved;
+  for (const analyze::MemoryLevel& level : device.levels) {
+    allocated.push_back({level.time_ns, level.allocated});
+    if (level.reserved) reserved.push_back({level.time_ns, *level.reserved});
+  }
+  return chart(device_label(device), allocated, reserved, memory, rows, width);
+}
+
+std::string use_table(const std::string& title, const std::vector<MemoryUse>& uses,
+                      std::int64_t older, std::size_t top, std::size_t width) {
+  if (uses.empty()) return {};
+  const std::int64_t whole = total_bytes(uses) + older;
+  base::Table table({title, "bytes", "blocks", "share"});
+  const std::size_t shown = std::min(top, uses.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.row({place_text(uses[i]), bytes_text(uses[i].bytes), base::format_count(uses[i].blocks),
+               base::format_percent(percent(uses[i].bytes, whole))});
+  }
+  if (older > 0) {
+    table.row({"(older than the recording)", bytes_text(older), "–",
+               base::format_percent(percent(older, whole))});
+  }
+  std::string text = "\n" + table.text(width);
+  if (uses.size() > shown) {
+    text += fmt::format("  … {} more (--top {})\n", base::format_count(uses.size() - shown),
+                        uses.size());
+  }
+  return text;
+}
+
+// What happened beside the levels, a line each.
+std::string facts(const DeviceMemory& device) {
+  std::string text = fmt::format(
+      "\n  {}, {}, {} in all", base::format_plural(device.allocations, "allocation", "allocations"),
+      base::format_plural(device.frees, "free", "frees"), bytes_text(device.allocated_bytes));
+  if (device.allocations > 0 && device.peak_bytes() > 0) {
+    text += fmt::format(": {:.1f} × the peak", static_cast<double>(device.allocated_bytes) /
+                                                   static_cast<double>(device.peak_bytes()));
+  }
+  text += ".\n";
+  const analyze::MemoryLevel& peak = device.levels[device.peak];
+  if (peak.reserved) {
+    const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
+    text += fmt::format("  At the peak {} was reserved; {} of it held nothing.\n",
+                        bytes_text(*peak.reserved),
+                        base::format_percent(percent(unused, *peak.reserved)));
+  }
+  if (device.fragmentation && device.fragmentation->free_bytes > 0) {
+    text += fmt::format(
+        "  Fragmentation at the peak: {}. {} lay free between blocks, {} the largest piece.\n",
+        base::format_percent(device.fragmentation->share * 100),
+        bytes_text(device.fragmentation->free_bytes),
+        bytes_text(device.fragmentation->largest_free_bytes));
+  }
+  if (device.without_address > 0) {
+    text += fmt::format("  {} without an address: whose memory it was cannot be told.\n",
+                        base::format_plural(device.without_address, "event", "events"));
+  }
+  if (device.unseen_frees > 0) {
+    text += fmt::format("  {} not seen: the address was allocated again.\n",
+                        base::format_plural(device.unseen_frees, "free was", "frees were"));
+  }
+  return text;
+}
+
+}  // namespace
+
+MemoryStory memory_story(const Memory& memory, const trace::Trace& trace) {
+  if (const DeviceMemory* const device = main_device(memory)) {
+    return {peak_sentence(*device, memory), leak_sentence(*device)};
+  }
+  if (!memory.rss.empty() || memory.kernel_peak_rss) {
+    return {fmt::format("No device memory was allocated; {}.", host_sentence(memory)), ""};
+  }
+  return {trace.run.begin_ns ? "The program was over before its memory could be sampled."
+                             : "Nothing in this file tells of memory.",
+          ""};
+}
+
+std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::size_t top,
+                    std::size_t width) {
+  const Memory& memory = report.memory;
+  std::string text = "\n" + headline(report, trace) + "\n";
+  const MemoryStory story = memory_story(memory, trace);
+  text += "  " + story.headline + "\n";
+  if (!story.detail.empty()) text += "  " + story.detail + "\n";
+  for (const DeviceMemory& device : memory.devices) {
+    text += device_chart(device, memory, width);
+    text += use_table("alive at the peak", device.at_peak, device.unknown_at_peak, top, width);
+    text += use_table("alive at the end", device.leaks, 0, top, width);
+    text += facts(device);
+  }
+  if (!memory.rss.empty()) {
+    std::vector<ChartLevel> rss;
+    for (const analyze::HostSample& sample : memory.rss) {
+      rss.push_back({sample.time_ns, sample.bytes});
+    }
+    text += chart("host", rss, {}, memory, 2, width);
+  }
+  return text + "\n";
+}
+
+}  // namespace fathom::report

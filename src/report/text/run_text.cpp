@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "base/table.h"
+#include "report/headline.h"
+#include "report/recommendations.h"
+#include "report/run_report.h"
+#include "report/text/session_text.h"
+
+namespace fathom::report {
+namespace {
+
+using analyze::Operation;
+using trace::SpanKind;
+
+// The one sentence that tells the story.
+std::string story(const RunReport& report, const trace::Trace& trace) {
+  const analyze::Activity& activity = report.activity;
+  const std::string threads = base::format_plural(activity.threads, "thread", "threads");
+  if (trace.spans.size() == 0 && !trace.operations.empty()) {
+    return fmt::format("  A summary of {}, without a timeline.\n",
+                       base::format_plural(trace.operations.size(), "operation", "operations"));
+  }
+  if (!activity.gpu_window_ns && trace.memory.size() > trace.spans.size()) {
+    return fmt::format(
+        "  A record of memory, {}: fathom memory tells how much, when and whose.\n",
+        base::format_plural(trace.memory.size(), "allocation or free", "allocations and frees"));
+  }
+  if (trace.spans.size() == 0) return "  No spans in this file.\n";
+  if (!activity.gpu_window_ns) {
+    return fmt::format("  No GPU work here: {} on {}.\n",
+                       base::format_plural(trace.spans.size(), "span", "spans"), threads);
+  }
+  const auto window = static_cast<double>(*activity.gpu_window_ns);
+  const double busy = window > 0 ? static_cast<double>(*activity.gpu_busy_ns) / window * 100 : 100;
+  const std::string subject =
+      activity.gpus.size() == 1
+          ? "The GPU was busy"
+          : fmt::format("The {} GPUs were busy, on average,", activity.gpus.size());
+  return fmt::format("  {} {} of the {} between its first and last work ({}, {}).\n", subject,
+                     base::format_percent(busy), base::format_duration(window),
+                     base::format_plural(activity.gpu_streams, "stream", "streams"), threads);
+}
+
+std::string shown_name(const Operation& operation) {
+  return operation.name.empty() ? "(no name)" : std::string(operation.name);
+}
+
+// GPU work has nothing inside it: its self time is its total.
+std::vector<std::string> operation_row(const Operation& operation, bool gpu_side, double whole_ns) {
+  const base::DurationStats& stats = operation.durations;
+  const double share = whole_ns > 0 ? static_cast<double>(operation.self_ns) / whole_ns * 100 : 0;
+  std::vector<std::string> row = {shown_name(operation), base::format_count(stats.count()),
+                                  base::format_duration(static_cast<double>(stats.sum_ns()))};
+  if (!gpu_side) row.push_back(base::format_duration(static_cast<double>(operation.self_ns)));
+  row.push_back(base::format_duration(stats.mean_ns()));
+  row.push_back(base::format_duration(stats.quantile_ns(0.5)));
+  row.push_back(base::format_duration(stats.quantile_ns(0.99)));
+  row.push_back(base::format_percent(share));
+  return row;
+}
+
+std::string duration_or_blank(const std::optional<double>& ns) {
+  return ns ? base::format_duration(*ns) : std::string("–");
+}
+
+// What the recorder itself counted, exact for the whole run whatever the file still holds of it.
+// The four parts of the time have columns where any of them was measured.
+std::string recorded_table(const trace::Trace& trace, std::size_t top, std::size_t width) {
+  std::vector<trace::OperationSummary> operations = trace.operations;
+  const auto weight = [](const trace::OperationSummary& o) {
+    return o.self_ns.value_or(o.total_ns.value_or(0));
+  };
+  std::stable_sort(operations.begin(), operations.end(),
+                   [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
+  const bool has_parts = std::any_of(operations.begin(), operations.end(), [](const auto& o) {
+    return o.gpu_ns || o.transfer_ns || o.overhead_ns;
+  });
+  std::vector<std::string> header = {"scope", "calls", "total", "self", "mean", "p50", "p99"};
+  if (has_parts) header.insert(header.end(), {"gpu", "transfer", "overhead", "cpu"});
+  base::Table table(header);
+  const std::size_t shown = std::min(top, operations.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const trace::OperationSummary& operation = operations[i];
+    std::optional<double> mean;
+    if (operation.total_ns && operation.calls > 0) {
+      mean = *operation.total_ns / static_cast<double>(operation.calls);
+    }
+    std::vector<std::string> row = {operation.operation, base::format_count(operation.calls)};
+    for (const auto& ns :
+         {operation.total_ns, operation.self_ns, mean, operation.p50_ns, operation.p99_ns}) {
+      row.push_back(duration_or_blank(ns));
+    }
+    if (has_parts) {
+      for (const auto& ns :
+           {operation.gpu_ns, operation.transfer_ns, operation.overhead_ns, operation.cpu_ns}) {
+        row.push_back(duration_or_blank(ns));
+      }
+    }
+    table.row(std::move(row));
+  }
+  std::string text = "\n" + table.text(width);
+  if (operations.size() > shown) {
+    text += fmt::format("  … {} more (--top {})\n", base::format_count(operations.size() - shown),
+                        operations.size());
+  }
+  return text;
+}
+
+// The `top` operations of one side (GPU or host), by self time. Empty where that side has none.
+std::string operation_table(const RunReport& report, const trace::Trace& trace, bool gpu_side,
+                            std::size_t top, std::size_t width) {
+  std::vector<const Operation*> side;
+  double whole_ns = 0;
+  for (const Operation& operation : report.operations) {
+    if (operation.is_frame || trace::is_gpu_work(operation.kind) != gpu_side) continue;
+    if (operation.kind == SpanKind::scope && !trace.operations.empty()) continue;  // have a table
+    side.push_back(&operation);
+    whole_ns += static_cast<double>(operation.self_ns);
+  }
+  if (side.empty()) return {};
+  base::Table table =
+      gpu_side
+          ? base::Table({"on the GPU", "calls", "total", "mean", "p50", "p99", "share"})
+          : base::Table({"on the host", "calls", "total", "self", "mean", "p50", "p99", "share"});
+  const std::size_t shown = std::min(top, side.size());
+  for (std::size_t i = 0; i < shown; ++i) table.row(operation_row(*side[i], gpu_side, whole_ns));
+  std::string text = "\n" + table.text(width);
+  if (side.size() > shown) {
+    text += fmt::format("  … {} more (--top {})\n", base::format_count(side.size() - shown),
+                        side.size());
+  }
+  return text;
+}
+
+std::string bottleneck_list(const RunReport& report, std::size_t width) {
+  if (report.bottlenecks.empty()) return {};
+  base::Table table({"bottleneck", "self", "share", "together", "spent on"});
+  for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
+    const Operation& operation = report.operations[bottleneck.operation];
+    table.row({shown_name(operation), base::format_duration(static_cast<double>(operation.self_ns)),
+               base::format_percent(bottleneck.share_pct),
+               base::format_percent(bottleneck.cumulative_pct),
+               std::string(analyze::name_of(bottleneck.part))});
+  }
+  return "\n" + table.text(width);
+}
+
+}  // namespace
+
+std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
+                    std::size_t width) {
+  if (is_fathom_run(trace)) return session_text(report, trace, top, width);
+  std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace);
+  text += operation_table(report, trace, true, top, width);
+  if (!trace.operations.empty()) text += recorded_table(trace, top, width);
+  text += operation_table(report, trace, false, top, width);
+  text += bottleneck_list(report, width);
+  text += what_to_change(report.suggestions, report.source, width);
+  return text + "\n";
+}
+
+}  // namespace fathom::report

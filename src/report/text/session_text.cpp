@@ -1,0 +1,257 @@
+#include "report/text/session_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "report/headline.h"
+#include "report/recommendations.h"
+#include "report/text/bar.h"
+#include "report/text/more_rows.h"
+
+namespace fathom::report {
+namespace {
+
+constexpr double kWorthTelling = 0.01;  // of the run: shorter gaps and builds are left to --json
+constexpr std::size_t kPartBarColumns = 36;
+
+std::string duration_of_ms(double ms) {
+  return base::format_duration(ms * 1e6);
+}
+std::string bytes(double mb) {
+  return base::format_bytes(mb * base::kBytesPerMb);
+}
+std::string percent(double share) {
+  return base::format_percent(share * 100);
+}
+
+double share_of_run(const ProfileSession& session, double ms) {
+  return session.total_time_ms > 0 ? ms / session.total_time_ms : 0;
+}
+
+std::uint64_t launches(const ProfileSession& session) {
+  std::uint64_t count = 0;
+  for (const KernelSummary& kernel : session.kernels) count += kernel.calls;
+  return count;
+}
+
+// Why a run may have nothing to show; of a program that Fathom started, that is news.
+constexpr const char* kNothingRecorded =
+    "  No GPU work and no scopes were recorded. Fathom sees OpenCL that goes through the loader\n"
+    "  (libOpenCL.so), CUDA where there is an NVIDIA driver, and scopes of programs that link the\n"
+    "  Fathom library; this program, and the children it started, did none of that.\n";
+
+std::string gpu_story(const ProfileSession& session) {
+  if (share_of_run(session, session.total_build_ms) > 0.5) {
+    return fmt::format("  Most of the run went into building GPU programs: {} of {}.",
+                       duration_of_ms(session.total_build_ms),
+                       duration_of_ms(session.total_time_ms));
+  }
+  if (session.kernels.empty() && session.copies == 0) {
+    return "  The GPU runtime was called, but no GPU work was recorded.";
+  }
+  std::string text = fmt::format("  The GPU computed for {} of the run.",
+                                 percent(share_of_run(session, *session.gpu_time_ms)));
+  if (session.idle_gaps.empty()) return text;
+  const IdleGap& gap = session.idle_gaps.front();
+  if (share_of_run(session, gap.duration_ms) < 0.05) return text;
+  text += fmt::format(" Its longest wait was {}", duration_of_ms(gap.duration_ms));
+  return text + (gap.host.empty() || gap.host_share < 0.5
+                     ? "."
+                     : ", for \"" + base::fit(gap.host, 50) + "\".");
+}
+
+std::string story(const ProfileSession& session, const trace::Trace& trace) {
+  if (session.gpu_time_ms) return gpu_story(session) + "\n";
+  if (session.scopes.empty()) return kNothingRecorded;
+  std::uint64_t calls = 0;
+  for (const auto& [name, scope] : session.scopes) calls += scope.call_count;
+  return fmt::format(
+      "  No GPU work was recorded: {} of {} on {}.\n", base::format_plural(calls, "call", "calls"),
+      base::format_plural(session.scopes.size(), "scope", "scopes"),
+      base::format_plural(static_cast<std::uint64_t>(std::count_if(
+                              trace.tracks.begin(), trace.tracks.end(),
+                              [](const trace::Track& track) { return track.span_count > 0; })),
+                          "thread", "threads"));
+}
+
+// What each part of the time consists of.
+std::string note_on(std::string_view part, const ProfileSession& session) {
+  if (part == "gpu" && !session.kernels.empty()) {
+    return base::format_plural(launches(session), "kernel", "kernels");
+  }
+  if (part == "transfer" && session.copies > 0) {
+    const std::string copies = base::format_plural(session.copies, "copy", "copies");
+    return session.copied_mb ? copies + ", " + bytes(*session.copied_mb) : copies;
+  }
+  if (part == "overhead" && session.total_build_ms > 0) {
+    return "program builds " + duration_of_ms(session.total_build_ms);
+  }
+  return {};
+}
+
+std::string split(const ProfileSession& session) {
+  if (!session.gpu_time_ms) return {};
+  const std::pair<std::string_view, double> parts[] = {{"gpu", *session.gpu_time_ms},
+                                                       {"transfer", *session.transfer_time_ms},
+                                                       {"overhead", *session.overhead_ms},
+                                                       {"cpu", *session.cpu_time_ms}};
+  std::string text = "\n";
+  for (const auto& [name, ms] : parts) {
+    const double share = share_of_run(session, ms);
+    std::string line = fmt::format("  {:<9} {} {:>8} {:>10}", name, bar(share, kPartBarColumns),
+                                   percent(share), duration_of_ms(ms));
+    if (const std::string note = note_on(name, session); !note.empty()) line += "   " + note;
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string kernel_table(const ProfileSession& session, std::size_t top, std::size_t width) {
+  if (session.kernels.empty()) return {};
+  double whole = 0;
+  for (const KernelSummary& kernel : session.kernels) whole += kernel.total_time_ms;
+  base::Table table({"kernel", "calls", "total", "mean", "min", "max", "global", "local", "share"});
+  const std::size_t shown = std::min(top, session.kernels.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const KernelSummary& kernel = session.kernels[i];
+    table.row({kernel.name, base::format_count(kernel.calls), duration_of_ms(kernel.total_time_ms),
+               duration_of_ms(kernel.mean_time_ms), duration_of_ms(kernel.min_time_ms),
+               duration_of_ms(kernel.max_time_ms),
+               kernel.global_size.empty() ? "–" : kernel.global_size,
+               kernel.local_size.empty() ? "–" : kernel.local_size,
+               percent(whole > 0 ? kernel.total_time_ms / whole : 0)});
+  }
+  return "\n" + table.text(width) + more_rows(session.kernels.size(), shown);
+}
+
+std::string scope_table(const ProfileSession& session, std::size_t top, std::size_t width) {
+  if (session.scopes.empty()) return {};
+  std::vector<const Summaries::value_type*> scopes;
+  bool has_parts = false;
+  for (const auto& scope : session.scopes) {
+    scopes.push_back(&scope);
+    has_parts = has_parts || scope.second.total_gpu_time_ms;
+  }
+  std::stable_sort(scopes.begin(), scopes.end(), [](const auto* a, const auto* b) {
+    return a->second.total_time_ms > b->second.total_time_ms;
+  });
+  std::vector<std::string> header = {"scope", "calls", "total", "self", "mean"};
+  header.insert(header.end(), has_parts ? 4U : 2U, "");
+  const std::vector<std::string> rest =
+      has_parts ? std::vector<std::string>{"gpu", "transfer", "overhead", "cpu"}
+                : std::vector<std::string>{"p50", "p99"};
+  std::copy(rest.begin(), rest.end(), header.begin() + 5);
+  base::Table table(header);
+  const auto known = [](const std::optional<double>& ms) -> std::string {
+    if (!ms) return "–";
+    return *ms == 0 ? "0" : duration_of_ms(*ms);
+  };
+  const std::size_t shown = std::min(top, scopes.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [name, scope] = *scopes[i];
+    std::vector<std::string> row = {
+        name, base::format_count(scope.call_count), duration_of_ms(scope.total_time_ms),
+        duration_of_ms(scope.self_time_ms), duration_of_ms(scope.avg_time_ms)};
+    if (has_parts) {
+      for (const auto& part : {scope.total_gpu_time_ms, scope.total_transfer_time_ms,
+                               scope.total_overhead_ms, scope.total_cpu_time_ms}) {
+        row.push_back(known(part));
+      }
+    } else {
+      row.push_back(duration_of_ms(scope.p50_ms));
+      row.push_back(duration_of_ms(scope.p99_ms));
+    }
+    table.row(std::move(row));
+  }
+  return "\n" + table.text(width) + more_rows(scopes.size(), shown);
+}
+
+std::string gap_table(const ProfileSession& session, std::size_t width) {
+  base::Table table({"GPU idle during", "at", "for", "of the run"});
+  for (const IdleGap& gap : session.idle_gaps) {
+    const double share = share_of_run(session, gap.duration_ms);
+    if (share < kWorthTelling) continue;
+    table.row({gap.host.empty() ? "(nothing recorded on the host)" : gap.host,
+               duration_of_ms(gap.start_ms), duration_of_ms(gap.duration_ms), percent(share)});
+  }
+  return table.empty() ? std::string() : "\n" + table.text(width);
+}
+
+std::string build_table(const ProfileSession& session, std::size_t width) {
+  base::Table table({"program build", "at", "took", "of the run"});
+  for (const ProgramBuild& build : session.builds) {
+    const double share = share_of_run(session, build.duration_ms);
+    if (share < kWorthTelling) continue;
+    table.row({build.call, duration_of_ms(build.start_ms), duration_of_ms(build.duration_ms),
+               percent(share)});
+  }
+  return table.empty() ? std::string() : "\n" + table.text(width);
+}
+
+std::string bottleneck_table(const ProfileSession& session, std::size_t width) {
+  if (session.bottlenecks.empty()) return {};
+  base::Table table({"bottleneck", "calls", "self", "share", "together", "spent on"});
+  for (const Bottleneck& each : session.bottlenecks) {
+    table.row({each.operation, base::format_count(each.call_count),
+               duration_of_ms(each.self_time_ms), percent(each.share),
+               percent(each.cumulative_share), each.dominated_by});
+  }
+  return "\n" + table.text(width);
+}
+
+std::string leak_sentence(const ProfileSession& session) {
+  if (session.leaks.empty()) return {};
+  double mb = 0;
+  std::uint64_t blocks = 0;
+  for (const MemoryLeak& leak : session.leaks) {
+    mb += leak.mb;
+    blocks += leak.blocks;
+  }
+  const MemoryLeak& most = session.leaks.front();
+  std::string text = fmt::format("\n  {} in {} was never freed: {}", bytes(mb),
+                                 base::format_plural(blocks, "block", "blocks"),
+                                 most.call.empty() ? "allocated" : base::fit(most.call, 40));
+  if (!most.scope.empty()) text += fmt::format(" in \"{}\"", base::fit(most.scope, 50));
+  const std::size_t others = session.leaks.size() - 1;
+  if (others > 0) text += " and " + base::format_plural(others, "more place", "more places");
+  return text + ".";
+}
+
+std::string memory_line(const ProfileSession& session) {
+  std::vector<std::string> parts;
+  if (session.peak_memory_mb) parts.push_back(bytes(*session.peak_memory_mb) + " on the device");
+  if (session.peak_host_memory_mb) {
+    parts.push_back(bytes(*session.peak_host_memory_mb) + " on the host");
+  }
+  if (parts.empty()) return {};
+  std::string text = fmt::format("\n  Memory: at most {}.", fmt::join(parts, ", "));
+  return text + leak_sentence(session) + "\n";
+}
+
+}  // namespace
+
+bool is_fathom_run(const trace::Trace& trace) {
+  return trace.run.format == "Fathom run";
+}
+
+std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
+                         std::size_t width) {
+  const ProfileSession& session = report.session;
+  std::string text = "\n" + headline(report, trace) + "\n" + story(session, trace);
+  text += split(session);
+  text += kernel_table(session, top, width);
+  text += scope_table(session, top, width);
+  text += gap_table(session, width);
+  text += build_table(session, width);
+  text += bottleneck_table(session, width);
+  text += memory_line(session);
+  text += what_to_change(report.suggestions, report.source, width);
+  return text + "\n";
+}
+
+}  // namespace fathom::report

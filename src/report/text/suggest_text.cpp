@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+#include "analyze/operations/steps.h"
+#include "base/format.h"
+#include "report/suggest_report.h"
+#include "report/text/wrapped.h"
+#include "trace/track_label.h"
+
+namespace fathom::report {
+namespace {
+
+using advise::GainBasis;
+using advise::Suggestion;
+using advise::Suggestions;
+
+std::string duration_ms(double ms) {
+  return base::format_duration(ms * 1e6);
+}
+
+std::string device_of(const trace::Trace& trace) {
+  for (const trace::Track& track : trace.tracks) {
+    if (track.kind != trace::TrackKind::gpu_stream || track.span_count == 0) continue;
+    for (const trace::DeviceInfo& device : trace.run.devices) {
+      if (device.id == track.device) return device.name;
+    }
+  }
+  return {};
+}
+
+std::string headline(const SuggestReport& report) {
+  std::vector<std::string> parts = {std::filesystem::path(report.source).filename().string()};
+  if (const std::string device = device_of(report.trace); !device.empty()) parts.push_back(device);
+  if (const std::size_t steps = analyze::step_spans(report.trace).size(); steps > 0) {
+    parts.push_back(base::format_plural(steps, "step", "steps"));
+  }
+  parts.push_back(duration_ms(report.found.measured_ms));
+  return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
+}
+
+std::string story(const SuggestReport& report) {
+  const Suggestions& found = report.found;
+  if (found.list.empty() && report.not_critical > 0) {
+    return fmt::format("Nothing is critical: {} would bring less than 20 %, or are without a gain.",
+                       base::format_plural(report.not_critical, "change", "changes"));
+  }
+  if (found.list.empty()) {
+    std::string text = "Nothing to suggest: no rule found anything worth changing.";
+    if (found.left_out > 0) {
+      text += fmt::format(" {} under 0.5 % left out (--all).",
+                          base::format_plural(found.left_out, "change", "changes"));
+    }
+    return found.why_no_gains.empty() ? text : text + " " + found.why_no_gains;
+  }
+  if (!found.has_gains) return found.why_no_gains;
+  double total = 0;
+  std::size_t count = 0;
+  for (const Suggestion& one : found.list) {
+    total += one.gain_pct;
+    count += one.gain ? 1 : 0;
+  }
+  if (count == 0) return "No change is known that would make this run shorter.";
+  const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
+  return fmt::format(
+      "{} would take {} off the run. (Replayed without a change, it comes within {} of what was "
+      "measured.)",
+      base::format_plural(count, "change", "changes together"), base::format_percent(total),
+      base::format_percent(off));
+}
+
+std::string gain_text(const Suggestion& one) {
+  if (!one.gain) return "";
+  return (one.basis == GainBasis::bound ? "≤ " : "−") + base::format_percent(one.gain_pct);
+}
+
+// "12.3 ms": when a span began, counted from the first of the trace.
+std::string evidence_text(const SuggestReport& report, const Suggestion& one,
+                          std::int64_t begin_ns) {
+  const trace::SpanId first = one.evidence.front();
+  const trace::Spans& spans = report.trace.spans;
+  return fmt::format(
+      "{} of {} at {} on {}: {}",
+      one.evidence_count == 1 ? "1 span"
+                              : base::format_count(one.evidence_count) + " spans, the first",
+      base::format_duration(static_cast<double>(spans.duration_ns[first])),
+      base::format_duration(static_cast<double>(spans.start_ns[first] - begin_ns)),
+      label_of(report.trace.tracks[spans.track[first]]), base::fit(report.trace.name(first), 48));
+}
+
+// Names in it cannot move the cursor.
+std::string printable(std::string_view text) {
+  return base::fit(text, text.size());
+}
+
+std::string hint_text(const std::string& hint, std::size_t width) {
+  const std::size_t words = std::min(hint.find('\n'), hint.size());
+  std::string text = wrapped(printable(hint.substr(0, words)), "      how   ", width);
+  for (std::size_t at = words; at < hint.size();) {
+    const std::size_t end = std::min(hint.find('\n', at + 1), hint.size());
+    text += "              " + printable(hint.substr(at + 1, end - at - 1)) + "\n";
+    at = end;
+  }
+  return text;
+}
+
+std::string suggestion_text(const SuggestReport& report, const Suggestion& one, std::size_t number,
+                            std::int64_t begin_ns, std::size_t width) {
+  const std::string right = fmt::format("{}  {}", gain_text(one), name_of(one.priority));
+  const std::size_t used = base::display_width(right) + 6;
+  const std::string title = base::fit(one.title, width > used + 2 ? width - used - 2 : 20);
+  const std::size_t filled = base::display_width(title) + used;
+  std::string text = fmt::format("\n  {:>2}  {}{}{}\n", number, title,
+                                 std::string(width > filled ? width - filled : 2, ' '), right);
+  text += wrapped(printable(one.description), "      seen  ", width);
+  text += wrapped(one.expected_improvement, "      gain  ", width);
+  text += hint_text(one.implementation_hint, width);
+  if (!one.evidence.empty()) {
+    text += wrapped(evidence_text(report, one, begin_ns), "      see   ", width);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const SuggestReport& report, std::size_t top, std::size_t width) {
+  const Suggestions& found = report.found;
+  std::string text = headline(report) + wrapped(story(report), "  ", width);
+  const std::vector<std::int64_t>& starts = report.trace.spans.start_ns;
+  const std::int64_t begin = starts.empty() ? 0 : *std::min_element(starts.begin(), starts.end());
+  const std::size_t shown = std::min(top, found.list.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += suggestion_text(report, found.list[i], i + 1, begin, width);
+  }
+  if (shown < found.list.size()) {
+    text += fmt::format("\n  … {} more (--top {})\n", found.list.size() - shown, found.list.size());
+  }
+  if (shown > 0 && found.left_out > 0) {
+    text += fmt::format("\n  {} of less than 0.5 % left out (--all)\n",
+                        base::format_plural(found.left_out, "change", "changes"));
+  }
+  return text + "\n";
+}
+
+}  // namespace fathom::report
