@@ -22,6 +22,9 @@ MAY_USE = {
     "api": {"base", "trace", "analyze", "compare", "report"},
     "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "report", "record"},
 }
+# Public headers (include/fathom/) that are plain data: every room may speak in them. The others are the
+# profiler's face, but for compare.h, which is the api's.
+PUBLIC_DATA = {"detail/log_bucket.h", "figures.h", "results.h", "session.h"}
 # Headers too heavy to be included by a header.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]
 
@@ -33,8 +36,18 @@ def sources():
     return [ROOT / name for name in listed.stdout.split()]
 
 
+def may_use_public(room, header):
+    if header in PUBLIC_DATA:
+        return True
+    return room in ({"api"} if header == "compare.h" else {"profiler", "record"})
+
+
 def room_breaches(path, lines):
     parts = path.relative_to(ROOT).parts
+    if parts[:2] == ("include", "fathom"):
+        for number, line in enumerate(lines, 1):
+            if re.match(r'#include "(?!fathom/)', line):
+                yield number, "a public header includes public headers alone"
     if parts[0] != "src" or len(parts) < 3:
         return
     room = parts[1]
@@ -45,6 +58,9 @@ def room_breaches(path, lines):
         included = re.match(r'#include "([a-z]+)/', line)
         if included and included[1] in MAY_USE and included[1] not in MAY_USE[room] | {room}:
             yield number, f"{room} may not include {included[1]}"
+        public = re.match(r'#include "fathom/(.*)"', line)
+        if public and not may_use_public(room, public[1]):
+            yield number, f"{room} may not include fathom/{public[1]}"
 
 
 def line_breaches(lines):
