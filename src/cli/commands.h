@@ -1,21 +1,19 @@
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli/command_line.h"
 
-// Each command adds itself to the command line and runs when it is chosen. One file a command.
+// Each command: its options, and what it does when it is chosen. One file per command.
 namespace fathom::cli {
 
-void add_profile(CLI::App& app);
-void add_memory(CLI::App& app);
-void add_report(CLI::App& app);
-void add_flame(CLI::App& app);
-void add_timeline(CLI::App& app);
-void add_hta(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_suggest(CLI::App& app);
-void add_convert(CLI::App& app);
-void add_completion(CLI::App& app);
+Command profile_command();
+Command memory_command();
+Command report_command();
+Command flame_command();
+Command timeline_command();
+Command hta_command();
+Command compare_command();
+Command suggest_command();
+Command convert_command();
+Command completion_command(const Program& program);  // which must outlive it
 
 }  // namespace fathom::cli

@@ -1,5 +1,3 @@
-#include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 
 #include "base/error.h"
@@ -7,10 +5,6 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/compare_record.h"
-#include "cli/load.h"
-#include "cli/numbers.h"
-#include "cli/outputs.h"
-#include "cli/put.h"
 #include "report/comparison_report.h"
 #include "report/history_report.h"
 #include "report/page/compare.h"
@@ -18,7 +12,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kCompareNotes = R"(
 With --gate the exit status is 0 where nothing got slower, 1 for a regression, 3 where these runs do
 not tell, and 2 for bad usage or input; with --repeat that is also a program that cannot be started or
 fails.
@@ -31,7 +25,7 @@ Examples:
   fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096
   fathom compare --history nightly/*.pftrace)";
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> base;
   std::vector<std::string> current;
   compare::Settings settings;
@@ -44,10 +38,10 @@ struct Options {
 
 // One trace at a time: what is kept of it are its operations' times and, for the page, its tree.
 template <typename Take>
-void for_each_run(const std::vector<std::string>& files, base::Progress& progress,
+void for_each_run(const std::vector<std::string>& runs, Files& files, base::Progress& progress,
                   const Take& take) {
-  for (const std::string& file : files) {
-    take(load(file), file);
+  for (const std::string& file : runs) {
+    take(files.load(file), file);
     progress.advance(1);
   }
 }
@@ -64,14 +58,14 @@ int gate_status(compare::Outcome outcome) {
 }
 
 template <typename Report>
-void show(const Report& found, const Options& options) {
-  if (options.outputs.wants_json) put_json(report::to_json(found), options.outputs.json);
+void show(const Report& found, const CompareOptions& options, Files& files) {
+  if (options.outputs.wants_json) write_json(report::to_json(found), options.outputs.json, files);
   if (options.outputs.wants_text()) {
-    put(report::to_text(found, options.top, base::terminal_width(stdout)), {});
+    write_text(report::to_text(found, options.top, base::terminal_width(stdout)), {}, files);
   }
 }
 
-void run_history(const Options& options) {
+Ending run_history(const CompareOptions& options, Files& files) {
   if (!options.current.empty() || options.repeat > 0 || options.gate ||
       !options.outputs.page.empty()) {
     throw base::Error("compare --history", "takes one series of runs, has no page and is no gate",
@@ -80,15 +74,17 @@ void run_history(const Options& options) {
   compare::HistoryBuilder builder;
   {
     base::Progress progress("reading runs", options.base.size());
-    for_each_run(options.base, progress, [&](const trace::Trace& trace, const std::string& file) {
-      builder.add(compare::run_of(trace, file));
-    });
+    for_each_run(options.base, files, progress,
+                 [&](const trace::Trace& trace, const std::string& file) {
+                   builder.add(compare::run_of(trace, file));
+                 });
   }
   const compare::ChangePointSettings settings = {.threshold_pct = options.settings.threshold_pct};
-  show(std::move(builder).finish(settings), options);
+  show(std::move(builder).finish(settings), options, files);
+  return {};
 }
 
-void read_sides(const Options& options, std::vector<compare::Run>& base,
+void read_sides(const CompareOptions& options, Files& files, std::vector<compare::Run>& base,
                 std::vector<compare::Run>& current, compare::FlameChangeBuilder& flames) {
   base::Progress progress("reading runs", options.base.size() + options.current.size());
   const auto take = [&](std::vector<compare::Run>& runs, compare::Side side) {
@@ -97,15 +93,15 @@ void read_sides(const Options& options, std::vector<compare::Run>& base,
       if (!options.outputs.page.empty()) flames.add(analyze::flame_tree(trace), side);
     };
   };
-  for_each_run(options.base, progress, take(base, compare::Side::base));
-  for_each_run(options.current, progress, take(current, compare::Side::current));
+  for_each_run(options.base, files, progress, take(base, compare::Side::base));
+  for_each_run(options.current, files, progress, take(current, compare::Side::current));
 }
 
-void run(Options options) {
-  settle(options.outputs);
-  if (options.history) return run_history(options);
+Ending run(CompareOptions options, Files& files) {
+  resolve(options.outputs, files);
+  if (options.history) return run_history(options, files);
   if (options.repeat > 0) {
-    auto [base, current] = record_in_turn(options.base, options.repeat);
+    auto [base, current] = record_in_turn(options.base, options.repeat, files);
     options.base = std::move(base);
     options.current = std::move(current);
   }
@@ -116,50 +112,43 @@ void run(Options options) {
   std::vector<compare::Run> base;
   std::vector<compare::Run> current;
   compare::FlameChangeBuilder flames;
-  read_sides(options, base, current, flames);
+  read_sides(options, files, base, current, flames);
   const report::ComparisonReport report{compare::compare_runs(base, current, options.settings),
                                         options.base, options.current};
-  show(report, options);
+  show(report, options, files);
   if (!options.outputs.page.empty()) {
     const compare::FlameChange flame = std::move(flames).finish(report.comparison);
-    put(report::page_html(report::page_compare(report, flame), "compare"), options.outputs.page);
+    write_text(report::page_html(report::page_compare(report, flame), "compare"),
+               options.outputs.page, files);
   }
-  if (!options.gate || input_was_damaged()) return;
-  std::fflush(stdout);
-  std::exit(gate_status(report.comparison.outcome));
+  return {.status = options.gate ? gate_status(report.comparison.outcome) : 0};
 }
 
 }  // namespace
 
-void add_compare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Tells what got slower or faster between runs, and how surely");
-  CLI::Option* base =
-      command->add_option("BASE", options->base, "Runs before: traces or profiles")->required();
-  command->add_option("--with", options->current, "Runs now")->type_name("CURRENT");
-  command
-      ->add_option("--threshold", options->settings.threshold_pct, "Percent that count as a change")
-      ->check(number(0.1, 1000))
-      ->capture_default_str();
-  command
-      ->add_option(
-          "--repeat", options->repeat,
-          "Record two commands, after -- and with ::: between them, so many times each, to "
-          "the next free before-N.pftrace and now-N.pftrace")
-      ->check(whole_number(1, 1000));
-  command->add_flag("--history", options->history,
-                    "Find in a series of runs, oldest first, where operations changed");
-  command->add_flag("--gate", options->gate, "Say it with the exit status, for CI");
-  command->add_flag("--single-run-gate", options->settings.single_run_decides,
-                    "Let one run a side decide by the threshold alone, noise and all");
-  command->add_option("--top", options->top, "Rows of the table")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  add_json(*command, options->outputs, base);
-  command->add_option("-o,--output", options->outputs.page, "Write the page: one HTML file");
-  command->footer(kExamples);
-  command->callback([options] { run(*options); });
+Command compare_command() {
+  auto options = std::make_shared<CompareOptions>();
+  Command command = {"compare", "Tells what got slower or faster between runs, and how surely",
+                     kCompareNotes};
+  command.positional("BASE", &options->base, "Runs before: traces or profiles");
+  command.option("--with", &options->current, "Runs now");
+  command.options.back().type = "CURRENT";
+  command.option("--threshold", &options->settings.threshold_pct, "Percent that count as a change",
+                 {0.1, 1000});
+  command.option("--repeat", &options->repeat,
+                 "Record two commands, after -- and with ::: between them, so many times each, to "
+                 "the next free before-N.pftrace and now-N.pftrace",
+                 {1, 1000});
+  command.option("--history", &options->history,
+                 "Find in a series of runs, oldest first, where operations changed");
+  command.option("--gate", &options->gate, "Say it with the exit status, for CI");
+  command.option("--single-run-gate", &options->settings.single_run_decides,
+                 "Let one run per side decide by the threshold alone, noise and all");
+  command.option("--top", &options->top, "Rows per table");
+  command.json(options->outputs);
+  command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

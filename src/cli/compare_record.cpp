@@ -38,10 +38,10 @@ std::string how(const record::Ended& ended) {
              : fmt::format("ended with status {}", ended.exit_status);
 }
 
-void record(const std::vector<std::string>& command, const std::string& file) {
+void record(const std::vector<std::string>& command, const std::string& file, Files& files) {
   record::Ended ended;
   try {
-    ended = record_run(command, {}, kMemoryIntervalMs, file);
+    ended = record_run(command, {}, kMemoryIntervalMs, file, files);
   } catch (const record::CannotRun& error) {
     throw base::Error(error);  // the status is no longer that of one program
   }
@@ -66,7 +66,7 @@ void remove_empty(const RecordedSides& sides) {
 
 }  // namespace
 
-RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat) {
+RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat, Files& files) {
   const auto between = std::ranges::find(words, ":::");
   if (between == words.begin() || between == words.end() || between + 1 == words.end()) {
     throw base::Error("compare --repeat", "two commands are needed, with ::: between",
@@ -79,8 +79,8 @@ RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat) 
   try {
     for (int run = 0; run < repeat; ++run) {
       reserve_pair(sides, number);
-      record(before, sides.base.back());
-      record(now, sides.current.back());
+      record(before, sides.base.back(), files);
+      record(now, sides.current.back(), files);
     }
   } catch (...) {
     remove_empty(sides);

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/files.h"
+
 namespace fathom::cli {
 
 struct RecordedSides {
@@ -13,6 +15,6 @@ struct RecordedSides {
 // Runs both of two commands, with ":::" between them in `words`, in turn and so many times each, so
 // that what changes over time changes for both; records them to files of free names, and says
 // which. A program that cannot be started or fails is base::Error.
-RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat);
+RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat, Files& files);
 
 }  // namespace fathom::cli

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,21 +10,18 @@
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kCompletionNotes = R"(
 Examples:
   source <(fathom completion bash)
   fathom completion zsh > "${fpath[1]}/_fathom"
   fathom completion fish > ~/.config/fish/completions/fathom.fish)";
 
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-// "--top --json …" of one command.
-std::vector<std::string> flags_of(const CLI::App& command) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+// "--help --top --json …" of one command.
+std::vector<std::string> flags_of(const Command& command) {
+  std::vector<std::string> flags = {"--help"};
+  for (const Option& option : command.options) {
+    const std::size_t at = option.names.find("--");
+    if (at != std::string::npos) flags.push_back(option.names.substr(at));
   }
   return flags;
 }
@@ -34,19 +30,18 @@ std::string words(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, " "));
 }
 
-std::string bash(const CLI::App& app) {
+std::string bash(const Program& program) {
   std::vector<std::string> names;
   std::string cases;
-  for (const CLI::App* command : commands_of(app)) {
-    names.push_back(command->get_name());
-    cases +=
-        fmt::format("    {}) flags=\"{}\" ;;\n", command->get_name(), words(flags_of(*command)));
+  for (const Command& command : program.commands) {
+    names.push_back(command.name);
+    cases += fmt::format("    {}) flags=\"{}\" ;;\n", command.name, words(flags_of(command)));
   }
   return fmt::format(
       "_fathom() {{\n"
       "  local word=${{COMP_WORDS[COMP_CWORD]}} flags\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W \"{} {}\" -- \"$word\"))\n"
+      "    COMPREPLY=($(compgen -W \"{} --help --version\" -- \"$word\"))\n"
       "    return\n"
       "  fi\n"
       "  case ${{COMP_WORDS[1]}} in\n{}"
@@ -57,16 +52,16 @@ std::string bash(const CLI::App& app) {
       "  esac\n"
       "}}\n"
       "complete -o filenames -F _fathom fathom\n",
-      words(names), words(flags_of(app)), cases);
+      words(names), cases);
 }
 
-std::string zsh(const CLI::App& app) {
+std::string zsh(const Program& program) {
   std::string names;
   std::string cases;
-  for (const CLI::App* command : commands_of(app)) {
-    names += fmt::format("    '{}:{}'\n", command->get_name(), command->get_description());
-    cases += fmt::format("    {}) _arguments {} '*:file:_files' ;;\n", command->get_name(),
-                         words(flags_of(*command)));
+  for (const Command& command : program.commands) {
+    names += fmt::format("    '{}:{}'\n", command.name, command.summary);
+    cases += fmt::format("    {}) _arguments {} '*:file:_files' ;;\n", command.name,
+                         words(flags_of(command)));
   }
   return fmt::format(
       "#compdef fathom\n"
@@ -83,14 +78,14 @@ std::string zsh(const CLI::App& app) {
       names, cases);
 }
 
-std::string fish(const CLI::App& app) {
+std::string fish(const Program& program) {
   std::string out;
-  for (const CLI::App* command : commands_of(app)) {
-    out += fmt::format("complete -c fathom -n __fish_use_subcommand -a {} -d '{}'\n",
-                       command->get_name(), command->get_description());
-    for (const std::string& flag : flags_of(*command)) {
+  for (const Command& command : program.commands) {
+    out += fmt::format("complete -c fathom -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
+                       command.summary);
+    for (const std::string& flag : flags_of(command)) {
       out += fmt::format("complete -c fathom -n '__fish_seen_subcommand_from {}' -l {}\n",
-                         command->get_name(), flag.substr(2));
+                         command.name, flag.substr(2));
     }
   }
   return out;
@@ -98,16 +93,18 @@ std::string fish(const CLI::App& app) {
 
 }  // namespace
 
-void add_completion(CLI::App& app) {
+Command completion_command(const Program& program) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("completion", "Prints a completion script for a shell");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer(kExamples);
-  command->callback([&app, shell] {
-    fmt::print("{}", *shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
-  });
+  Command command = {"completion", "Prints a completion script for a shell", kCompletionNotes};
+  command.positional("SHELL", shell.get(), "bash, zsh or fish");
+  command.options.back().choices = {"bash", "zsh", "fish"};
+  command.run = [shell, &program](Files&) {
+    fmt::print("{}", *shell == "bash"  ? bash(program)
+                     : *shell == "zsh" ? zsh(program)
+                                       : fish(program));
+    return Ending{};
+  };
+  return command;
 }
 
 }  // namespace fathom::cli

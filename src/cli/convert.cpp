@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "base/format.h"
 #include "cli/commands.h"
-#include "cli/inputs.h"
-#include "cli/load.h"
 #include "trace/write.h"
 
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kConvertNotes = R"(
 OUT's ending says the format: .json, .json.gz, .json.zst (Chrome), .pftrace (Perfetto),
 .profile.json (Fathom's profile).
 
@@ -22,29 +19,29 @@ Examples:
   fathom convert run.pftrace run.json.gz
   fathom convert run.pftrace run.profile.json)";
 
-struct Options {
+struct ConvertOptions {
   std::string in;
   std::string out;
 };
 
-void run(const Options& options) {
-  will_write(options.out);
-  const trace::Trace trace = load(options.in);
+Ending run(const ConvertOptions& options, Files& files) {
+  files.will_write(options.out);
+  const trace::Trace trace = files.load(options.in);
   trace::write_trace(trace, options.out);
   fmt::print("{}: {}, {}\n", options.out, base::format_plural(trace.spans.size(), "span", "spans"),
              base::format_bytes(static_cast<double>(std::filesystem::file_size(options.out))));
+  return {};
 }
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("convert", "Writes a trace in another format");
-  command->add_option("IN", options->in, "A trace or profile of any format Fathom reads")
-      ->required();
-  command->add_option("OUT", options->out, "The file to write")->required();
-  command->footer(kExamples);
-  command->callback([options] { run(*options); });
+Command convert_command() {
+  auto options = std::make_shared<ConvertOptions>();
+  Command command = {"convert", "Writes a trace in another format", kConvertNotes};
+  command.positional("IN", &options->in, "A trace or profile of any format Fathom reads");
+  command.positional("OUT", &options->out, "The file to write");
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

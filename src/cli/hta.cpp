@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -12,11 +11,6 @@
 #include "base/error.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
-#include "cli/inputs.h"
-#include "cli/load.h"
-#include "cli/numbers.h"
-#include "cli/outputs.h"
-#include "cli/put.h"
 #include "report/hta_report.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
@@ -26,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples = R"(
+constexpr const char* kHtaNotes = R"(
 Several files, or the files of a directory, are the ranks of one job. With two profiler steps or
 more the last is left out, because its GPU work is usually cut off; --all-steps takes it in.
 
@@ -39,7 +33,7 @@ Examples:
 
 constexpr std::string_view kFindingsBegin = R"({"ranks":)";
 
-struct Options {
+struct HtaCommandOptions {
   std::vector<std::string> files;
   Outputs outputs;
   std::size_t top = 10;
@@ -71,8 +65,9 @@ std::vector<std::string> files_of(const std::string& directory) {
 }
 
 // One rank after another: what is kept of a trace are its findings.
-void analyze_file(const std::string& path, const Options& options, Findings& found) {
-  const trace::Trace trace = load(path);
+void analyze_file(const std::string& path, const HtaCommandOptions& options, Files& files,
+                  Findings& found) {
+  const trace::Trace trace = files.load(path);
   const auto on =
       std::async(std::launch::async, [&] { return analyze::dependencies(trace); }).share();
   auto suggestions =
@@ -85,14 +80,15 @@ void analyze_file(const std::string& path, const Options& options, Findings& fou
 }
 
 // A directory may hold other things too: what is no trace is named and left out.
-void analyze_directory(const std::string& path, const Options& options, Findings& found) {
+void analyze_directory(const std::string& path, const HtaCommandOptions& options, Files& files,
+                       Findings& found) {
   const std::size_t before = found.ranks.size();
   for (const std::string& file : files_of(path)) {
     std::error_code ignored;
     if (fs::equivalent(file, options.outputs.json, ignored)) continue;  // earlier findings
-    will_read(file);  // here, for a trace that would be written over is not just left out
+    files.will_read(file);  // here, for a trace that would be written over is not just left out
     try {
-      analyze_file(file, options, found);
+      analyze_file(file, options, files, found);
     } catch (const base::Error& error) {
       fmt::print(stderr, "fathom: {}; left out\n", error.what());
     }
@@ -102,7 +98,7 @@ void analyze_directory(const std::string& path, const Options& options, Findings
   }
 }
 
-void run(Options options) {
+Ending run(HtaCommandOptions options, Files& files) {
   // `--json rank0.json rank1.json` names traces, not what to overwrite: of the files that are there
   // already, only findings are written over.
   Outputs& outputs = options.outputs;
@@ -113,42 +109,42 @@ void run(Options options) {
        is_something_else(outputs.json, kFindingsBegin))) {
     options.files.insert(options.files.begin(), std::exchange(outputs.json, {}));
   }
-  settle(outputs);
+  resolve(outputs, files);
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   Findings found;
   for (const std::string& file : options.files) {
     if (fs::is_directory(file, ignored)) {
-      analyze_directory(file, options, found);
+      analyze_directory(file, options, files, found);
     } else {
-      analyze_file(file, options, found);
+      analyze_file(file, options, files, found);
     }
   }
   const report::HtaReport report =
       report::make_hta_report(std::move(found.ranks), found.suggestions);
-  if (outputs.wants_json) put_json(to_json(report, options.top), outputs.json);
+  if (outputs.wants_json) write_json(to_json(report, options.top), outputs.json, files);
   if (outputs.wants_text()) {
-    put(to_text(report, options.top, base::terminal_width(stdout)), {});
+    write_text(to_text(report, options.top, base::terminal_width(stdout)), {}, files);
   }
-  if (outputs.page.empty()) return;
-  put(report::page_html({{"summary", page_summary(report)}}), outputs.page);
+  if (!outputs.page.empty()) {
+    write_text(report::page_html({{"summary", page_summary(report)}}), outputs.page, files);
+  }
+  return {};
 }
 
 }  // namespace
 
-void add_hta(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches");
-  CLI::Option* input =
-      command->add_option("TRACE", options->files, "Traces, or directories of them")->required();
-  command->add_option("-o,--output", options->outputs.page, "Write the page: one HTML file");
-  command->add_option("--top", options->top, "Rows a table")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  add_json(*command, options->outputs, input);
-  command->add_flag("--all-steps", options->all_steps, "The last profiler step too");
-  command->footer(kExamples);
-  command->callback([options] { run(*options); });
+Command hta_command() {
+  auto options = std::make_shared<HtaCommandOptions>();
+  Command command = {
+      "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches",
+      kHtaNotes};
+  command.positional("TRACE", &options->files, "Traces, or directories of them");
+  command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
+  command.option("--top", &options->top, "Rows per table");
+  command.json(options->outputs);
+  command.option("--all-steps", &options->all_steps, "The last profiler step too");
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

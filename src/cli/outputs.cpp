@@ -1,32 +1,19 @@
 #include "cli/outputs.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "base/error.h"
-#include "cli/inputs.h"
+#include "base/format.h"
+#include "base/output.h"
 
 namespace fathom::cli {
 
-CLI::Option* add_json(CLI::App& command, Outputs& outputs, CLI::Option* input,
-                      const std::string& what) {
-  const auto take = [&outputs, input](const std::string& word) {
-    outputs.wants_json = true;
-    if (word.empty() || input->count() > 0) {
-      outputs.json = word;
-    } else {  // `--json trace.json.gz --top 3`
-      input->add_result(word);
-      input->run_callback();
-    }
-  };
-  return command
-      .add_option_function<std::string>("--json", take, what + "; to a file if one is named")
-      ->type_name("[FILE]")
-      ->expected(0, 1);
-}
-
-void settle(Outputs& outputs) {
+void resolve(Outputs& outputs, Files& files) {
   if (outputs.page.ends_with(".json")) {
     if (!outputs.wants_json || !outputs.json.empty()) {
       throw base::Error(outputs.page, "-o writes the page, which is HTML",
@@ -34,8 +21,40 @@ void settle(Outputs& outputs) {
     }
     outputs.json = std::exchange(outputs.page, {});
   }
-  will_write(outputs.json);
-  will_write(outputs.page);
+  files.will_write(outputs.json);
+  files.will_write(outputs.page);
+}
+
+void write_text(std::string text, const std::string& path, Files& files) {
+  if (path.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  files.will_write(path);
+  const auto size = static_cast<double>(text.size());
+  base::Output output(path);
+  output.buffer() = std::move(text);
+  output.finish();
+  fmt::print(stderr, "fathom: {}: {}\n", path, base::format_bytes(size));
+}
+
+void write_json(std::string text, const std::string& path, Files& files) {
+  constexpr std::size_t kTelling = 8;  // the first key of each command's JSON differs by then
+  if (is_something_else(path, std::string_view(text).substr(0, kTelling))) {
+    throw base::Error(path, "is there and is something else, so it is not overwritten",
+                      "Name another file for --json, or put --json at the end");
+  }
+  write_text(std::move(text), path, files);
+}
+
+bool is_something_else(const std::string& path, std::string_view begin) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;  // no pipe is read here
+  std::ifstream in(path, std::ios::binary);
+  std::string head(begin.size(), '\0');
+  if (!in.read(head.data(), 1)) return false;
+  in.read(head.data() + 1, static_cast<std::streamsize>(head.size()) - 1);
+  return head != begin;
 }
 
 }  // namespace fathom::cli

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): its own name
-class App;
-class Option;
-}  // namespace CLI
+#include "cli/files.h"
 
 namespace fathom::cli {
 
@@ -20,12 +18,19 @@ struct Outputs {
   bool wants_text() const { return !wants_json || !json.empty(); }
 };
 
-// Adds `--json [FILE]`. Where `input` has been given nothing, the word after --json is the input.
-CLI::Option* add_json(CLI::App& command, Outputs& outputs, CLI::Option* input,
-                      const std::string& what = "Everything, as JSON");
-
-// Settles what -o and --json mean together, and that neither is a file that is read. A page is not
+// Decides what -o and --json mean together, and that neither is a file that is read. A page is not
 // called .json: with --json, -o then names the file for it.
-void settle(Outputs& outputs);
+void resolve(Outputs& outputs, Files& files);
+
+// Writes text to a file, whole or not at all and never over an input, and says so on standard
+// error; to standard output where no file is named.
+void write_text(std::string text, const std::string& path, Files& files);
+
+// The same for what `--json` writes. The word after `--json` may be meant as input: a file that is
+// there and begins otherwise is not overwritten.
+void write_json(std::string text, const std::string& path, Files& files);
+
+// Whether there is a file of this name that does not begin like this.
+bool is_something_else(const std::string& path, std::string_view begin);
 
 }  // namespace fathom::cli

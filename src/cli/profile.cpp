@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -8,10 +7,6 @@
 #include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
-#include "cli/inputs.h"
-#include "cli/load.h"
-#include "cli/numbers.h"
-#include "cli/put.h"
 #include "cli/record_run.h"
 #include "record/cuda/driver_check.h"
 #include "record/launch/injection.h"
@@ -23,8 +18,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kDefaultRun = "run.pftrace";
-constexpr const char* kExamples = R"(
+constexpr const char* kProfileNotes = R"(
 What Fathom says goes to standard error; standard output is the program's alone. The exit status is the
 program's: 127 where there is no such program, 126 where it cannot be run.
 
@@ -34,11 +28,10 @@ Examples:
   fathom profile --repeat 5 -- ./app
   fathom profile --json session.json -- ./app)";
 
-struct Options {
+struct ProfileOptions {
   std::vector<std::string> command;
   std::string output;
-  bool wants_json = false;
-  std::string json;  // a file; standard error where it is empty
+  Outputs outputs;  // standard error in place of standard output
   double memory_interval_ms = 10;
   bool no_opencl = false;
   bool no_cuda = false;
@@ -47,7 +40,7 @@ struct Options {
 };
 
 // Said where it matters: CUDA was to be recorded, and cannot be.
-void say_what_cuda_lacks(const Options& options, const ProfileSession& session) {
+void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& session) {
   if (options.no_cuda) return;
   const bool is_built = !record::recorder_library("libfathom_cuda.so").empty();
   if (!is_built && session.gpu_time_ms) return;
@@ -71,26 +64,26 @@ void say_what_next(const std::string& run) {
   fmt::print(stderr, "\n");
 }
 
-void write_json(const Options& options, const ProfileSession& session) {
+void write_session(const ProfileSession& session, const Outputs& outputs, Files& files) {
   const std::string json = report::to_json(session);
-  if (options.json.empty()) {
+  if (outputs.json.empty()) {
     fmt::print(stderr, "{}", json);
   } else {
-    put_json(json, options.json);
+    write_json(json, outputs.json, files);
   }
 }
 
-void show(const Options& options, const std::string& output) {
-  const trace::Trace trace = load(output);
+void show(const ProfileOptions& options, const std::string& output, Files& files) {
+  const trace::Trace trace = files.load(output);
   const report::RunReport report = report::make_report(trace, output);
-  if (options.wants_json) write_json(options, report.session);
-  if (options.wants_json && options.json.empty()) return;
+  if (options.outputs.wants_json) write_session(report.session, options.outputs, files);
+  if (!options.outputs.wants_text()) return;
   fmt::print(stderr, "{}", to_text(report, trace, 10, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
   say_what_next(output);
 }
 
-std::string output_of(const Options& options, int run) {
+std::string output_of(const ProfileOptions& options, int run) {
   if (options.output.empty()) {
     return options.repeat == 1 ? record::reserve_run_file(kDefaultRun)
                                : record::reserve_numbered_run_file(kDefaultRun);
@@ -98,13 +91,13 @@ std::string output_of(const Options& options, int run) {
   return options.repeat == 1 ? options.output : record::numbered(options.output, run);
 }
 
-ProfileSession session_of(const std::string& run) {
-  const trace::Trace trace = load(run);
+ProfileSession session_of(const std::string& run, Files& files) {
+  const trace::Trace trace = files.load(run);
   return report::make_report(trace, run).session;
 }
 
-void run(const Options& options) {
-  will_write(options.json);
+Ending run(const ProfileOptions& options, Files& files) {
+  files.will_write(options.outputs.json);
   record::Ended ended;
   std::vector<ProfileSession> sessions;
   std::string output;
@@ -114,55 +107,44 @@ void run(const Options& options) {
       ended = record_run(
           options.command,
           {.opencl = !options.no_opencl, .cuda = !options.no_cuda, .every_call = options.api},
-          options.memory_interval_ms, output);
+          options.memory_interval_ms, output, files);
     } catch (...) {
       // The name that was reserved for a run that never began.
       if (options.output.empty()) std::filesystem::remove(output);
       throw;
     }
     say_how_it_ended(ended);
-    if (options.repeat > 1) sessions.push_back(session_of(output));
+    if (options.repeat > 1) sessions.push_back(session_of(output, files));
   }
   if (sessions.size() > 1) {
     fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
   }
-  show(options, output);
-  std::fflush(stderr);
-  record::end_like(ended);
+  show(options, output, files);
+  return {.status = ended.exit_status, .signal = ended.signal};
 }
 
 }  // namespace
 
-void add_profile(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("profile", "Runs a program and records what it does on the GPU");
-  command->add_option("COMMAND", options->command, "The program and its arguments, after --")
-      ->required();
-  command->add_option("-o,--output", options->output,
-                      "The run file to write (run.pftrace, or the next free run-N.pftrace)");
-  command
-      ->add_option("--memory-interval", options->memory_interval_ms,
-                   "Milliseconds between memory samples")
-      ->check(number(1, 10'000))
-      ->capture_default_str();
-  command->add_flag("--no-opencl", options->no_opencl, "Leave OpenCL alone");
-  command->add_flag("--no-cuda", options->no_cuda, "Leave CUDA alone");
-  command->add_flag("--api", options->api, "Record every call of the GPU runtime, small ones too");
-  command->add_option("--repeat", options->repeat, "Record so many runs, a file each")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
-  CLI::Option* json = command
-                          ->add_option("--json", options->json,
-                                       "The session of the (last) run as JSON: to this file, or "
-                                       "to standard error in place of the text")
-                          ->expected(0, 1);
-  command->positionals_at_end();
-  command->footer(kExamples);
-  command->callback([options, json] {
-    options->wants_json = json->count() > 0;
-    run(*options);
-  });
+Command profile_command() {
+  auto options = std::make_shared<ProfileOptions>();
+  Command command = {"profile", "Runs a program and records what it does on the GPU",
+                     kProfileNotes};
+  command.positional("COMMAND", &options->command, "The program and its arguments, after --");
+  command.options_come_first = true;
+  command.option("-o,--output", &options->output,
+                 "The run file to write (run.pftrace, or the next free run-N.pftrace)");
+  command.option("--memory-interval", &options->memory_interval_ms,
+                 "Milliseconds between memory samples", {1, 10'000});
+  command.option("--no-opencl", &options->no_opencl, "Leave OpenCL alone");
+  command.option("--no-cuda", &options->no_cuda, "Leave CUDA alone");
+  command.option("--api", &options->api, "Record every call of the GPU runtime, small ones too");
+  command.option("--repeat", &options->repeat, "Record so many runs, one file per run", {1, 1000});
+  command.json(options->outputs,
+               "The session of the (last) run as JSON: to this file, or to standard error in place "
+               "of the text",
+               JsonWord::is_a_file);
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

@@ -6,16 +6,15 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/inputs.h"
 #include "record/launch/run_parts.h"
 #include "record/launch/run_trace.h"
 
 namespace fathom::cli {
 
 record::Ended record_run(const std::vector<std::string>& command, record::Injection what,
-                         double memory_interval_ms, const std::string& output) {
-  for (const std::string& word : command) will_read(word);  // a program, its script, its data
-  expect_no_input(output);
+                         double memory_interval_ms, const std::string& output, Files& files) {
+  for (const std::string& word : command) files.will_read(word);  // a program, its script, its data
+  files.expect_no_input(output);
   record::RunParts parts(output);
   what.run_file = parts.pattern();
   const auto interval =

@@ -1,12 +1,7 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/terminal.h"
 #include "cli/commands.h"
-#include "cli/load.h"
-#include "cli/numbers.h"
-#include "cli/outputs.h"
-#include "cli/put.h"
 #include "report/page/flame.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
@@ -16,7 +11,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kReportNotes = R"(
 Examples:
   fathom report run.pftrace
   fathom report trace.json.gz -o report.html
@@ -24,50 +19,46 @@ Examples:
   fathom report trace.json.gz --json report.json
   fathom report profile.json --json | python3 -m json.tool)";
 
-struct Options {
+struct ReportOptions {
   std::string file;
   Outputs outputs;
   std::size_t top = 10;
 };
 
-void write_page(const std::string& path, const report::RunReport& report,
-                const trace::Trace& trace) {
+void write_page(const std::string& path, const report::RunReport& report, const trace::Trace& trace,
+                Files& files) {
   report::PageData data = report::page_timeline(trace);
   data.emplace_back("summary", page_summary(report, trace));
   data.emplace_back("flame",
                     report::page_flame(analyze::flame_tree(trace), analyze::FlameWeight::cpu));
-  put(report::page_html(data), path);
+  write_text(report::page_html(data), path, files);
 }
 
-void run(Options options) {
+Ending run(ReportOptions options, Files& files) {
   Outputs& outputs = options.outputs;
-  settle(outputs);
-  const trace::Trace trace = load(options.file);
+  resolve(outputs, files);
+  const trace::Trace trace = files.load(options.file);
   const report::RunReport report = report::make_report(trace, options.file);
-  if (outputs.wants_json) put_json(to_json(report, trace), outputs.json);
+  if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   if (outputs.wants_text()) {
-    put(to_text(report, trace, options.top, base::terminal_width(stdout)), {});
+    write_text(to_text(report, trace, options.top, base::terminal_width(stdout)), {}, files);
   }
-  if (!outputs.page.empty()) write_page(outputs.page, report, trace);
+  if (!outputs.page.empty()) write_page(outputs.page, report, trace, files);
+  return {};
 }
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("report", "Where the time went: run, operations, bottlenecks");
-  CLI::Option* input =
-      command->add_option("FILE", options->file, "A trace or profile of any format Fathom reads")
-          ->required();
-  command->add_option("-o,--output", options->outputs.page,
-                      "Write the page: one HTML file, to look at and pass on");
-  command->add_option("--top", options->top, "Rows a table")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  add_json(*command, options->outputs, input);
-  command->footer(kExamples);
-  command->callback([options] { run(*options); });
+Command report_command() {
+  auto options = std::make_shared<ReportOptions>();
+  Command command = {"report", "Where the time went: run, operations, bottlenecks", kReportNotes};
+  command.positional("FILE", &options->file, "A trace or profile of any format Fathom reads");
+  command.option("-o,--output", &options->outputs.page,
+                 "Write the page: one HTML file, to look at and pass on");
+  command.option("--top", &options->top, "Rows per table");
+  command.json(options->outputs);
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

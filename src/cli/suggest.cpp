@@ -1,20 +1,15 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "advise/suggest.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
-#include "cli/load.h"
-#include "cli/numbers.h"
-#include "cli/outputs.h"
-#include "cli/put.h"
 #include "report/suggest_report.h"
 
 namespace fathom::cli {
 namespace {
 
-constexpr const char* kExamples = R"(
+constexpr const char* kSuggestNotes = R"(
 Gains come from replaying the trace with the change in it, and are told only where the replay without
 any change takes as long as the run did, within 3 %. docs/suggestions.md has the rules.
 
@@ -24,7 +19,7 @@ Examples:
   fathom suggest trace.json.gz --top 3 --json suggestions.json
   fathom suggest profile.json --json | python3 -m json.tool)";
 
-struct Options {
+struct SuggestOptions {
   std::string file;
   Outputs outputs;
   bool critical = false;
@@ -32,37 +27,36 @@ struct Options {
   std::size_t top = 10;
 };
 
-void run(Options options) {
-  settle(options.outputs);
-  const trace::Trace trace = load(options.file);
+Ending run(SuggestOptions options, Files& files) {
+  resolve(options.outputs, files);
+  const trace::Trace trace = files.load(options.file);
   report::SuggestReport report{trace, options.file, advise::suggest(trace, options.all)};
   if (options.critical) {
     report.not_critical = std::erase_if(report.found.list, [](const advise::Suggestion& one) {
       return one.priority != advise::Priority::critical;
     });
   }
-  if (options.outputs.wants_json) put_json(to_json(report, options.top), options.outputs.json);
-  if (options.outputs.wants_text()) {
-    put(to_text(report, options.top, base::terminal_width(stdout)), {});
+  if (options.outputs.wants_json) {
+    write_json(to_json(report, options.top), options.outputs.json, files);
   }
+  if (options.outputs.wants_text()) {
+    write_text(to_text(report, options.top, base::terminal_width(stdout)), {}, files);
+  }
+  return {};
 }
 
 }  // namespace
 
-void add_suggest(CLI::App& app) {
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("suggest", "What to change, and what it would bring");
-  CLI::Option* input =
-      command->add_option("TRACE", options->file, "A trace or profile of any format Fathom reads")
-          ->required();
-  command->add_option("--top", options->top, "How many")
-      ->check(whole_number(0))
-      ->capture_default_str();
-  command->add_flag("--critical", options->critical, "Only those that bring 20 % or more");
-  command->add_flag("--all", options->all, "Those that bring less than 0.5 %, too");
-  add_json(*command, options->outputs, input);
-  command->footer(kExamples);
-  command->callback([options] { run(*options); });
+Command suggest_command() {
+  auto options = std::make_shared<SuggestOptions>();
+  Command command = {"suggest", "What to change, and what it would bring", kSuggestNotes};
+  command.positional("TRACE", &options->file, "A trace or profile of any format Fathom reads");
+  command.option("--top", &options->top, "How many");
+  command.option("--critical", &options->critical, "Only those that bring 20 % or more");
+  command.option("--all", &options->all, "Those that bring less than 0.5 %, too");
+  command.json(options->outputs);
+  command.run = [options](Files& files) { return run(*options, files); };
+  return command;
 }
 
 }  // namespace fathom::cli

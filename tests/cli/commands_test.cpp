@@ -101,6 +101,12 @@ TEST(Program, HelpOfEachCommandHasExamples) {
   EXPECT_NE(run_program({"--help"}).out.find("Examples:"), std::string::npos);
 }
 
+TEST(Program, HelpIsACommandToo) {
+  EXPECT_EQ(run_program({"help"}).out, run_program({"--help"}).out);
+  EXPECT_EQ(run_program({"help", "report"}).out, run_program({"report", "--help"}).out);
+  EXPECT_NE(run_program({"--help"}).out.find("\n  help "), std::string::npos);
+}
+
 TEST(Program, SaysItsVersion) {
   EXPECT_EQ(run_program({"--version"}).out.rfind("fathom ", 0), 0U);
 }

@@ -117,26 +117,34 @@ INSTANTIATE_TEST_SUITE_P(EachCommand, WrongInput,
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
-  expect_one_line(run_program({"explode"}), "explode is no command of fathom. Try: fathom --help");
-  expect_one_line(run_program({"--explode"}), "--explode is no option of fathom");
-  expect_one_line(run_program({"report", "--explode", "x"}), "Try: fathom report --help");
+  expect_one_line(run_program({"explode"}), "unknown command 'explode'. Try: fathom --help");
+  expect_one_line(run_program({"--explode"}), "unknown option '--explode'. Try: fathom --help");
+  expect_one_line(run_program({"report", "--explode", "x"}),
+                  "unknown option '--explode'. Try: fathom report --help");
+  expect_one_line(run_program({"report", "--explode"}), "unknown option '--explode'");
+  expect_one_line(run_program({"report", "a", "b"}), "unexpected argument 'b'");
+  expect_one_line(run_program({"report", "a", "--top", "1", "--top", "2"}), "more than once");
+  expect_one_line(run_program({"help", "explode"}), "unknown command 'explode'");
+  expect_one_line(run_program({"flame", "a", "--folded", "--speedscope"}),
+                  "--folded and --speedscope exclude each other");
   expect_one_line(run_program({}), "a command is required. Try: fathom --help");
   expect_one_line(run_program({"completion", "tcsh"}), "bash");
 }
 
 TEST(WrongUsage, NumbersAreCheckedInPlainWords) {
-  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "abc"}),
-                  "--threshold: \"abc\" is no number from 0.1 to 1000. Try: fathom compare --help");
-  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "nan"}), "\"nan\"");
+  expect_one_line(
+      run_program({"compare", "a", "--with", "b", "--threshold", "abc"}),
+      "--threshold: invalid number 'abc', expected 0.1 to 1000. Try: fathom compare --help");
+  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "nan"}), "'nan'");
   expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold"}),
                   "--threshold needs a value");
   expect_one_line(run_program({"compare", "--repeat", "1.5", "--", "true", ":::", "true"}),
-                  "\"1.5\" is no whole number from 1 to 1000");
+                  "invalid whole number '1.5', expected 1 to 1000");
   expect_one_line(run_program({"flame", "a", "--min-duration-us", "-1"}),
-                  "\"-1\" is no number of 0 or more");
+                  "invalid number '-1', expected 0 or more");
   for (const char* command : {"report", "memory", "hta", "compare", "suggest"}) {
     expect_one_line(run_program({command, "a", "--top", "-1"}),
-                    "\"-1\" is no whole number of 0 or more");
+                    "invalid whole number '-1', expected 0 or more");
   }
 }
 

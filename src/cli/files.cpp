@@ -1,0 +1,67 @@
+#include "cli/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "trace/read.h"
+
+namespace fathom::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A terminal may well be both; only a file can be lost.
+bool are_one_file(const std::string& a, const std::string& b) {
+  std::error_code unknown;
+  return fs::is_regular_file(a, unknown) && fs::equivalent(a, b, unknown);
+}
+
+auto same_file(const std::vector<std::string>& files, const std::string& path) {
+  return std::ranges::find_if(files,
+                              [&](const std::string& other) { return are_one_file(path, other); });
+}
+
+[[noreturn]] void refuse(const std::string& output) {
+  throw base::Error(output, "is the input itself, so it is not overwritten",
+                    "Name another file to write");
+}
+
+}  // namespace
+
+void Files::will_read(const std::string& path) {
+  const auto output = same_file(outputs_, path);
+  if (output != outputs_.end()) refuse(*output);
+  inputs_.push_back(path);
+}
+
+void Files::will_write(const std::string& path) {
+  if (path.empty()) return;
+  expect_no_input(path);
+  outputs_.push_back(path);
+}
+
+void Files::expect_no_input(const std::string& path) const {
+  if (same_file(inputs_, path) != inputs_.end()) refuse(path);
+}
+
+trace::Trace Files::load(const std::string& path) {
+  will_read(path);
+  trace::Trace trace = trace::read_trace(path);
+  input_was_damaged_ |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
+  for (const trace::Warning& warning : trace.warnings.all()) {
+    fmt::print(stderr, "fathom: {}: {}\n", path, describe(warning));
+  }
+  if (trace.run.dropped_spans.value_or(0) > 0) {
+    fmt::print(stderr, "fathom: {}: {} dropped while recording\n", path,
+               base::format_plural(static_cast<std::uint64_t>(*trace.run.dropped_spans), "span was",
+                                   "spans were"));
+  }
+  return trace;
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace fathom::cli {
+
+// The files of one call of the program. No command writes over what it reads, by whatever name or
+// link: of two lines that name the same file, the second throws base::Error.
+class Files {
+ public:
+  void will_read(const std::string& path);
+  void will_write(const std::string& path);  // as early as it is known: there is work to lose
+  void expect_no_input(const std::string& path) const;  // of what is written first and then read
+
+  // Reads a trace and tells, on standard error, what was lost of it: one line per kind of loss.
+  trace::Trace load(const std::string& path);
+
+  // Whether compressed data was cut off or damaged in any input so far. What could be unpacked of
+  // it is shown all the same, but a script must learn that it was not the whole: the status is 2
+  // then, as gunzip's is not 0.
+  bool input_was_damaged() const { return input_was_damaged_; }
+
+ private:
+  std::vector<std::string> inputs_;
+  std::vector<std::string> outputs_;
+  bool input_was_damaged_ = false;
+};
+
+}  // namespace fathom::cli
