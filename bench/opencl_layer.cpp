@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
     std::filesystem::remove(run_file);
     if (!complete) return 1;
   }
-  fmt::print("  ns an enqueue          {:>10} {:>10} {:>10} {:>10}\n", "wall", "thread CPU",
+  fmt::print("  ns per enqueue         {:>10} {:>10} {:>10} {:>10}\n", "wall", "thread CPU",
              "its best", "all CPU");
   print_row("no layer", none);
   print_row("pass-through layer", floor);

@@ -8,8 +8,8 @@
 
 namespace fathom {
 
-// A text that is told often, as a number: the same text is the same Name in the whole process.
-// Making one from text takes a lock and a look-up; keep it where it is told a million times.
+// A text that is used often, as a number: the same text is the same Name in the whole process.
+// Making one from text takes a lock and a look-up; keep it where it is used a million times.
 class FATHOM_API Name {
  public:
   Name() = default;

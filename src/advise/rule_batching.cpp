@@ -91,17 +91,19 @@ void join(Edits& edits, const Facts& facts, std::uint32_t row) {
 
 std::string batching_hint(const Platform& platform) {
   const std::string hint = hint_for(
-      platform, {.words = "Give one call all of the data",
-                 .pytorch = ": a batch dimension, a foreach variant, a compiled form.",
-                 .cuda = ": one larger grid over all of it, or the row of launches captured as a "
-                         "graph.\n"
-                         "cudaGraphLaunch(exec, stream);  // one call for the whole row",
-                 .opencl = ": one NDRange over all of it, with the index of the part as one more "
-                           "dimension.\n"
-                           "clEnqueueNDRangeKernel(queue, kernel, 2, NULL, all_parts, NULL, 0, "
-                           "NULL, NULL);"});
+      platform,
+      {.words = "Process all of the data in one call",
+       .pytorch = ": a batch dimension, a foreach variant, a compiled form.",
+       .cuda = ": one larger grid over all of it, or capture the sequence of launches as a "
+               "graph.\n"
+               "cudaGraphLaunch(exec, stream);  // one call for the whole sequence",
+       .opencl = ": one NDRange over all of it, with the part's index as an extra "
+                 "dimension.\n"
+                 "clEnqueueNDRangeKernel(queue, kernel, 2, NULL, all_parts, NULL, 0, "
+                 "NULL, NULL);"});
   if (!platform.is_pytorch) return hint;
-  if (!platform.trains) return hint + "\nmodel = torch.compile(model)  # makes one kernel of many";
+  if (!platform.trains)
+    return hint + "\nmodel = torch.compile(model)  # fuses many kernels into one";
   return hint + "\ntorch._foreach_add_(parameters, updates)  # instead of a loop over parameters" +
          fused_optimizer_line(platform);
 }
@@ -113,16 +115,16 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny)
   found.words.rule = "batching";
   found.words.type = SuggestionType::batching;
   found.words.operation = facts.trace.names.view(name);
-  found.words.title = "Make many tiny kernels one";
+  found.words.title = "Combine many tiny kernels into one";
   found.words.description = fmt::format(
-      "{} of {} in {} without anything between, {} each: {} of work for {} of launching.",
+      "{} of {} in {} with nothing in between, {} each: {} of work for {} of launching.",
       base::format_plural(calls, "call", "calls"),
       base::fit(kernel_base_name(found.words.operation), 60),
-      base::format_plural(tiny.runs, "row", "rows"),
+      base::format_plural(tiny.runs, "sequence", "sequences"),
       base::format_duration(static_cast<double>(tiny.work_ns) / static_cast<double>(calls)),
       base::format_duration(static_cast<double>(tiny.work_ns)),
       base::format_duration(static_cast<double>(tiny.launch_ns)));
-  found.supposes = "if each row of calls were one call with the same work";
+  found.supposes = "if each sequence of calls becomes one call with the same work";
   found.words.implementation_hint = batching_hint(facts.platform);
   show_work(found.words, facts, tiny.follow);
   found.edit = [&facts, follow = tiny.follow](Edits& edits, Effort effort) {

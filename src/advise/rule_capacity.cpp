@@ -29,7 +29,7 @@ std::map<std::int64_t, std::int64_t> most_held(const trace::Trace& trace) {
 std::string capacity_hint(const Platform& platform) {
   const std::string hint = "fathom memory shows what holds it. Smaller batches";
   if (!platform.is_pytorch || !platform.trains) {
-    return hint + " or pieces, and memory that is given back as soon as it is not needed.";
+    return hint + " or chunks, and memory freed as soon as it is no longer needed.";
   }
   return hint +
          ", checkpointed activations, sharded optimizer states.\n"
@@ -53,8 +53,8 @@ Candidates rule_capacity(const Facts& facts) {
     one.words.operation = device.name;
     one.words.title = "Leave room in device memory";
     one.words.description = fmt::format(
-        "{} of {} were in use at the peak ({}): a little more and allocations fail, or the "
-        "allocator stops to tidy up.",
+        "{} of {} was in use at the peak ({}): a little more and allocations fail, or the "
+        "allocator stops to defragment.",
         base::format_bytes(held), base::format_bytes(size),
         base::format_percent(held / size * 100));
     one.words.implementation_hint = capacity_hint(facts.platform);

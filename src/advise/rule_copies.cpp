@@ -74,14 +74,14 @@ void free_the_host(Edits& edits, const Facts& facts, const WorkRow& row) {
 }
 
 constexpr const char* kGoodHint =
-    "The memory is pinned and nobody waits: copy less of it, in smaller types, or beside the work "
+    "The memory is pinned and nothing waits: copy less, in smaller types, or alongside the work "
     "of another stream.";
 
 std::string copies_hint(const Platform& platform) {
   return hint_for(
       platform,
-      {.words = "Pin the memory that is copied from, and copy without blocking, before the data is "
-                "needed and beside other work.",
+      {.words = "Pin the source memory, and copy without blocking, before the data is "
+                "needed and alongside other work.",
        .pytorch = "\nloader = DataLoader(dataset, pin_memory=True)\n"
                   "batch = batch.to(\"cuda\", non_blocking=True)",
        .cuda = "\ncudaHostRegister(from, bytes, 0);  // pins it, once\n"
@@ -110,16 +110,16 @@ Candidates rule_copies(const Facts& facts) {
   found.words.operation = facts.trace.name(found.words.evidence.front());
   const bool is_good = seen.all_pinned && !is_blocking;
   found.words.title =
-      is_good ? "Copy less, or beside other work" : "Copy from pinned memory, without waiting";
+      is_good ? "Copy less, or alongside other work" : "Copy from pinned memory, without waiting";
   found.words.description = fmt::format(
-      "{} between host and GPU took {}; {} of them held the host up or went through pageable "
+      "{} between host and GPU took {}; {} of them held up the host or used pageable "
       "memory, for {} ({} of the run).",
       base::format_plural(seen.all.size(), "copy", "copies"),
       base::format_duration(static_cast<double>(seen.time_ns)), base::format_count(seen.blocking),
       base::format_duration(static_cast<double>(seen.blocking_ns)),
       base::format_percent(facts.share(seen.blocking_ns)));
-  found.supposes = is_good ? "if they went at 12 GB/s"
-                           : "if copies to the GPU did not hold the host up and went at 12 GB/s";
+  found.supposes = is_good ? "if they run at 12 GB/s"
+                           : "if copies to the GPU do not hold up the host and run at 12 GB/s";
   found.words.implementation_hint = is_good ? kGoodHint : copies_hint(facts.platform);
   found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {
     for (const Copy& copy : all) {

@@ -66,16 +66,16 @@ Candidates rule_dominant(const Facts& facts) {
   found.words.rule = "dominant";
   found.words.type = SuggestionType::algorithm;
   found.words.operation = facts.trace.names.view(most->first);
-  found.words.title = "Look at one kernel first";
+  found.words.title = "Start with one kernel";
   const std::string_view name = kernel_base_name(found.words.operation);
   found.words.description =
       fmt::format("{} of {} {} {} of all GPU time ({}).",
                   base::format_plural(total.rows.size(), "call", "calls"), base::fit(name, 60),
                   total.rows.size() == 1 ? "takes" : "take", base::format_percent(of_work * 100),
                   base::format_duration(static_cast<double>(total.ns)));
-  found.supposes = "if it took 10 % less";
+  found.supposes = "if it takes 10 % less";
   found.words.implementation_hint = fmt::format(
-      "Measure how far {} is from what memory and arithmetic units can do; then a better "
+      "Measure how far {} is from what memory and arithmetic units can do; then try a better "
       "algorithm, layout, precision or library call.{}",
       base::fit(name, 60), command_for(facts, name));
   show_work(found.words, facts, total.rows);

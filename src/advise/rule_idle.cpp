@@ -142,43 +142,43 @@ void say_what_is_unusual(Candidate& found, const Platform& platform, Calls calls
   if (calls == Calls::usual) return;
   const std::string name = short_name(found.words.operation);
   if (calls == Calls::launching) {
-    found.words.title = fmt::format("See why {} takes the host so long", name);
-    found.supposes = "if these took the host half of the time";
+    found.words.title = fmt::format("Find out why {} keeps the host so long", name);
+    found.supposes = "if they take the host half as long";
     found.words.implementation_hint =
-        hint_for(platform, {.words = "It launches GPU work, but the host is long on its way there: "
-                                     "algorithms that are chosen, memory that is allocated, many "
-                                     "small pieces. Warm up, keep sizes the same, do more in one "
+        hint_for(platform, {.words = "It launches GPU work, but the host takes long to get there: "
+                                     "choosing algorithms, allocating memory, many "
+                                     "small pieces. Warm up, keep shapes constant, do more per "
                                      "call",
-                            .pytorch = ", use a fused or compiled form."});
+                            .pytorch = ", use a fused or compiled version."});
     return;
   }
   if (calls == Calls::views) {
-    found.words.title = fmt::format("Keep the views that {} makes", name);
-    found.words.description += " It computes nothing there: it makes views of tensors, one by one.";
-    found.supposes = "if half of that time went away";
+    found.words.title = fmt::format("Reuse the views that {} makes", name);
+    found.words.description += " It computes nothing there: it makes views of tensors one by one.";
+    found.supposes = "if half of that time goes away";
     found.words.implementation_hint =
-        "Views stay good as long as the memory behind them: make them once, before the loop, or "
-        "have fewer and larger tensors.";
+        "Views stay valid as long as the memory behind them: make them once, before the loop, or "
+        "use fewer, larger tensors.";
     if (platform.trains) {
       found.words.implementation_hint +=
-          " For gradients that are reduced together, this does it.\n"
+          " For gradients that are reduced together, use:\n"
           "DistributedDataParallel(model, gradient_as_bucket_view=True)";
     }
     return;
   }
-  found.words.description += " Most other calls of it are over 10 times shorter.";
+  found.words.description += " Most of its other calls are over 10 times shorter.";
   if (calls == Calls::first) {
-    found.words.title = fmt::format("Warm up {} before it counts", name);
-    found.supposes = "if that had been done before";
+    found.words.title = fmt::format("Warm up {} before measuring", name);
+    found.supposes = "if that is done beforehand";
     found.words.implementation_hint =
-        "Run a few steps before those that matter, and before those that are traced: first calls "
-        "choose algorithms, allocate and load code.";
+        "Run a few steps before those that matter or are traced: first calls "
+        "choose algorithms, allocate memory and load code.";
     return;
   }
-  found.words.title = fmt::format("See why some calls of {} are slow", name);
-  found.supposes = "if these took no time";
+  found.words.title = fmt::format("Find out why some calls of {} are slow", name);
+  found.supposes = "if these take no time";
   found.words.implementation_hint =
-      "Look at them in the timeline: memory that is allocated anew, locks, garbage collection, "
+      "Look at them in the timeline: new allocations, locks, garbage collection, "
       "other programs on the same cores.";
 }
 
@@ -197,21 +197,20 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
   found.words.type = SuggestionType::parallelization;
   found.words.operation = facts.trace.names.view(name);
   found.words.title =
-      fmt::format("Take {} out of the GPU's way", short_name(found.words.operation));
+      fmt::format("Stop {} from holding up the GPU", short_name(found.words.operation));
   found.words.description = fmt::format(
-      "The GPU stood still in gaps of 1 ms and more while the host was in {}: {}, {} of the run.",
+      "The GPU was idle in gaps of 1 ms or more while the host was in {}: {}, {} of the run.",
       found.words.operation, base::format_duration(total),
       base::format_percent(facts.share(filler.total_ns)));
   if (is_mostly_other(facts, filler)) {
-    found.words.description +=
-        " What it took in calls of the runtime or outside gaps is not counted.";
+    found.words.description += " Time in runtime calls or outside these gaps is not counted.";
   }
-  found.supposes = "if it went on beside the GPU's work";
+  found.supposes = "if it runs alongside the GPU's work";
   found.words.implementation_hint =
       "Do it in another thread or process, before the step that needs it, on the GPU, or less "
       "often (logging, checkpoints, metrics).";
   if (filler.spans.size() == 1) {
-    found.words.implementation_hint += " If it sets something up, before the first step.";
+    found.words.implementation_hint += " If it sets something up, do it before the first step.";
   }
   const Calls calls = kind_of_calls(facts, name, filler);
   say_what_is_unusual(found, facts.platform, calls);

@@ -83,8 +83,8 @@ Candidates rule_input(const Facts& facts) {
         base::format_plural(loads.size(), "call", "calls"),
         base::format_percent(facts.share(total)));
   }
-  found.supposes = has_workers ? "if half of the waiting went away"
-                               : "if four workers loaded data beside the step";
+  found.supposes = has_workers ? "if half of the waiting goes away"
+                               : "if four workers load data alongside the step";
   found.words.implementation_hint =
       has_workers
           ? "More workers, cheaper transforms, smaller or decoded files; keep workers alive "

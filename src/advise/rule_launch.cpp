@@ -142,7 +142,7 @@ std::string title_of(const Platform& platform) {
 std::string launch_hint(const Platform& platform) {
   const std::string hint = hint_for(
       platform,
-      {.words = "Fewer launches, or launches that cost less: larger batches, several operations in "
+      {.words = "Fewer or cheaper launches: larger batches, several operations in "
                 "one kernel",
        .pytorch = ", a compiled model or a captured graph.\n"
                   "model = torch.compile(model, mode=\"reduce-overhead\")  # captures graphs",
@@ -151,9 +151,9 @@ std::string launch_hint(const Platform& platform) {
                "launches\n"
                "cudaGraphLaunch(exec, stream);  // then one call for all of them",
        .opencl =
-           ", one NDRange over all parts instead of one for each.\n"
+           ", one NDRange over all parts instead of one per part.\n"
            "clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &all_items, NULL, 0, NULL, NULL);\n"
-           "clFlush(queue);  // the device begins while the host goes on"});
+           "clFlush(queue);  // the device starts while the host continues"});
   return hint + fused_optimizer_line(platform);
 }
 
@@ -180,11 +180,11 @@ Candidates rule_launch(const Facts& facts) {
   found.words.operation = facts.trace.name(launches.front());
   found.words.title = title_of(facts.platform);
   found.words.description = fmt::format(
-      "The GPU stood still {} of the run ({} in {}) because the host was still on its way to "
-      "launch its next work. There are {}, and what the host does between them.",
+      "The GPU was idle for {} of the run ({} in {}) because the host was still on its way to "
+      "launching the next work. There are {}, plus what the host does between them.",
       base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
       base::format_plural(late.size(), "gap", "gaps"), text_of(calls));
-  found.supposes = "if the host took half of the time to launch the same work";
+  found.supposes = "if the host launches the same work in half the time";
   found.words.implementation_hint = launch_hint(facts.platform);
   show_in_order(found.words, std::move(launches));
   found.edit = [&facts](Edits& edits, Effort effort) {

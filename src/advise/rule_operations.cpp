@@ -65,12 +65,12 @@ std::string calls_text(const Known& known) {
 void add_routing(const Known& known, std::vector<Suggestion>& found) {
   if (known.gpu_ns > 0 && known.mean_ns < kShortOperationNs && known.way_ns > known.gpu_ns) {
     Suggestion one = bounded(known, SuggestionType::routing, known.way_ns);
-    one.title = fmt::format("Do {} on the CPU", one.operation);
+    one.title = fmt::format("Run {} on the CPU", one.operation);
     one.description =
-        fmt::format("{}: copies and calls take {}, the GPU {}.", calls_text(known),
+        fmt::format("{}: copies and calls take {}, GPU work {}.", calls_text(known),
                     base::format_duration(known.way_ns), base::format_duration(known.gpu_ns));
     one.implementation_hint =
-        "Do small pieces on the host, or keep the data on the GPU from one operation to the next.";
+        "Run small operations on the host, or keep the data on the GPU between operations.";
     found.push_back(std::move(one));
   }
   const bool moves_memory =
@@ -80,9 +80,9 @@ void add_routing(const Known& known, std::vector<Suggestion>& found) {
         bounded(known, SuggestionType::routing, known.cpu_ns > 0 ? known.cpu_ns : known.total_ns);
     one.title = fmt::format("Try {} on the GPU", one.operation);
     one.description =
-        fmt::format("{}, all of it on the CPU, with memory to move.", calls_text(known));
+        fmt::format("{}, all of it on the CPU, and it moves memory.", calls_text(known));
     one.implementation_hint =
-        "Worth it where the same arithmetic is done on many elements and the data can stay on the "
+        "Worth it if it does the same arithmetic on many elements and the data can stay on the "
         "GPU.";
     found.push_back(std::move(one));
   }
@@ -94,17 +94,17 @@ void add_calls(const Known& known, std::vector<Suggestion>& found) {
   const double overhead = known.operation.overhead_ns.value_or(0);
   if (known.operation.calls >= kFrequentCalls && known.mean_ns < kShortOperationNs) {
     Suggestion one = bounded(known, SuggestionType::caching, known.total_ns * but_one);
-    one.title = fmt::format("Keep what {} computes", one.operation);
+    one.title = fmt::format("Cache what {} computes", one.operation);
     one.description =
-        fmt::format("{}. If it computes the same again, keep the result.", calls_text(known));
-    one.implementation_hint = "A cache by argument, or the call moved out of the loop.";
+        fmt::format("{}. If it computes the same result again, cache it.", calls_text(known));
+    one.implementation_hint = "Cache results by argument, or move the call out of the loop.";
     found.push_back(std::move(one));
   } else if (known.operation.calls >= kSequentialCalls && (overhead > 0 || known.gpu_ns > 0)) {
     Suggestion one = bounded(known, SuggestionType::batching, overhead * but_one);
     one.title = fmt::format("Batch the calls of {}", one.operation);
     one.description =
-        fmt::format("{}, each with its own launches and calls of the runtime.", calls_text(known));
-    one.implementation_hint = "Gather the inputs and call once with all of them.";
+        fmt::format("{}, each with its own launches and runtime calls.", calls_text(known));
+    one.implementation_hint = "Gather the inputs and make one call for all of them.";
     found.push_back(std::move(one));
   }
 }
@@ -114,20 +114,20 @@ void add_use(const Known& known, std::vector<Suggestion>& found) {
       known.total_ns > 0 ? known.gpu_ns / known.total_ns : 0);
   if (known.gpu_ns > 0 && busy < kLowUtilization) {
     Suggestion one = bounded(known, SuggestionType::parallelization, known.total_ns - known.gpu_ns);
-    one.title = fmt::format("Keep the GPU at work in {}", one.operation);
+    one.title = fmt::format("Keep the GPU busy in {}", one.operation);
     one.description =
-        fmt::format("The GPU worked {} of the {} it took.", base::format_percent(busy * 100),
+        fmt::format("The GPU was busy for {} of the {} it took.", base::format_percent(busy * 100),
                     base::format_duration(known.total_ns));
     one.implementation_hint =
-        "Launch ahead without waiting, copy on a stream of its own, prepare the next input "
+        "Launch ahead without waiting, copy on a separate stream, prepare the next input "
         "meanwhile.";
     found.push_back(std::move(one));
   }
   if (known.memory_mb > kMuchMemoryMb) {
     Suggestion one = bounded(known, SuggestionType::memory, 0);
-    one.title = fmt::format("Hold less memory in {}", one.operation);
+    one.title = fmt::format("Use less memory in {}", one.operation);
     one.description = fmt::format("{:.0f} MB at the peak.", known.memory_mb);
-    one.implementation_hint = "Work in place or in pieces, and free what is not needed any more.";
+    one.implementation_hint = "Work in place or in chunks, and free what is no longer needed.";
     found.push_back(std::move(one));
   }
 }

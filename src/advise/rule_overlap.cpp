@@ -64,9 +64,10 @@ Communication communication_of(const Facts& facts) {
 std::string overlap_hint(const Platform& platform, std::string_view kernel) {
   const std::string hint = hint_for(
       platform,
-      {.words = "Start collectives as soon as their data is there, on a stream of their own, and "
-                "wait for them only where the result is used; see with fathom hta whether one rank "
-                "is late.",
+      {.words =
+           "Start collectives as soon as their data is ready, on a separate stream, and "
+           "wait for them only where the result is used; check with fathom hta whether one rank "
+           "is late.",
        .cuda =
            "\ncudaStreamWaitEvent(compute, received, 0);  // only before what needs the result"});
   if (!platform.is_pytorch) return hint;
@@ -105,11 +106,11 @@ Candidates rule_overlap(const Facts& facts) {
   for (const Exposed& one : by_time) spans.push_back(facts.on.gpu.rows[one.row].span);
   found.words.operation = facts.trace.name(spans.front());
   found.words.description = fmt::format(
-      "For {} ({} of the run) the GPU did nothing but communicate; {} of all communication had "
-      "other work beside it. Waiting for slower ranks is part of it.",
+      "For {} ({} of the run) the GPU did nothing but communicate; {} of all communication "
+      "overlapped other work. This includes waiting for slower ranks.",
       base::format_duration(static_cast<double>(seen.exposed_ns)),
       base::format_percent(facts.share(seen.exposed_ns)), base::format_percent(overlap_pct));
-  found.supposes = "if 70 % of it went on beside compute";
+  found.supposes = "if 70 % of it overlaps compute";
   found.words.implementation_hint = overlap_hint(facts.platform, found.words.operation);
   show(found.words, facts.trace, spans);
   found.edit = [&facts, seen](Edits& edits, Effort effort) {

@@ -31,16 +31,17 @@ std::string precision_hint(const Platform& platform) {
   if (platform.tensor_cores == TensorCores::with_tf32) {
     return hint_for(
         platform,
-        {.words = "TF32, which leaves the data as it is, or mixed precision. Check that the "
-                  "results still hold.",
+        {.words = "TF32, which leaves the data unchanged, or mixed precision. Check that the "
+                  "results are still good.",
          .pytorch = "\ntorch.set_float32_matmul_precision(\"high\")  # TF32\n"
                     "with torch.autocast(\"cuda\", dtype=torch.bfloat16): output = model(batch)",
          .cuda = "\ncublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);"});
   }
   return hint_for(
       platform,
-      {.words = "Mixed precision: inputs in FP16, sums in FP32. Check that the results still hold.",
-       .pytorch = " Training needs a GradScaler with it.\n"
+      {.words =
+           "Mixed precision: inputs in FP16, sums in FP32. Check that the results are still good.",
+       .pytorch = " Training also needs a GradScaler.\n"
                   "with torch.autocast(\"cuda\", dtype=torch.float16): output = model(batch)",
        .cuda = "\ncublasGemmEx(handle, …, CUDA_R_16F, …, CUBLAS_COMPUTE_32F, …);"});
 }
@@ -75,7 +76,7 @@ Candidates rule_precision(const Facts& facts) {
       "{} of matrix products and convolutions in plain FP32 take {} ({} of the run).",
       base::format_plural(rows.size(), "kernel", "kernels"),
       base::format_duration(static_cast<double>(total)), base::format_percent(facts.share(total)));
-  found.supposes = "if they ran twice as fast";
+  found.supposes = "if they run twice as fast";
   found.words.implementation_hint = precision_hint(facts.platform);
   found.edit = [&facts, rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {

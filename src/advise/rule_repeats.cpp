@@ -9,7 +9,8 @@
 #include "base/format.h"
 
 // Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or
-//          more, and at least twice a step where there are steps: one batch a step is no repeat.
+//          more, and at least twice per step where there are steps: one batch per step is no
+//          repeat.
 // Edit     All copies but the first go away, with their calls. Whether the bytes are the same
 //          cannot be seen in a trace; so the low estimate is nothing.
 namespace fathom::advise {
@@ -50,15 +51,16 @@ Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std
   found.words.operation = facts.trace.names.view(std::get<0>(key));
   found.words.title = "Copy once what does not change";
   found.words.description = fmt::format(
-      "{} to the GPU of {} each, all from {}, take {}. If it is the same data, one copy is enough.",
+      "{} to the GPU of {} each, all from {}, take {}. If the data is the same, one copy is "
+      "enough.",
       base::format_plural(rows.size(), "copy", "copies"),
       base::format_bytes(static_cast<double>(std::get<2>(key))), found.words.operation,
       base::format_duration(static_cast<double>(found.concerns_ns)));
-  found.supposes = "if it is the same data each time and stayed on the GPU";
+  found.supposes = "if the data is the same each time and stays on the GPU";
   found.words.implementation_hint = hint_for(
       facts.platform,
       {.words = "Copy it before the loop and keep it on the GPU: constants, tables, weights.",
-       .pytorch = " Masks and position indices are best made buffers of the module.\n"
+       .pytorch = " Masks and position indices are best registered as buffers of the module.\n"
                   "self.register_buffer(\"mask\", mask)  # moves with the module, once",
        .opencl = "\nclCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, data, "
                  "&error);  // once"});

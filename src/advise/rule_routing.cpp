@@ -104,7 +104,7 @@ Candidates rule_routing(const Facts& facts) {
     one.words.rule = "routing";
     one.words.type = SuggestionType::routing;
     one.words.operation = facts.trace.names.view(name);
-    one.words.title = fmt::format("Do {} on the CPU", base::fit(one.words.operation, 40));
+    one.words.title = fmt::format("Run {} on the CPU", base::fit(one.words.operation, 40));
     std::int64_t kernels = 0;
     std::vector<SpanId> spans;
     for (const auto& [call, trip] : trips.calls) {
@@ -112,14 +112,14 @@ Candidates rule_routing(const Facts& facts) {
       spans.push_back(call);
     }
     one.words.description = fmt::format(
-        "{} copy to the GPU and back for {} of kernels in {} altogether: the way costs more than "
+        "{} copy to the GPU and back for {} of kernels, {} altogether: the trip costs more than "
         "the work.",
         base::format_plural(trips.calls.size(), "call", "calls"),
         base::format_duration(static_cast<double>(kernels)),
         base::format_duration(static_cast<double>(trips.total_ns)));
     one.supposes = "if the CPU needs ten times as long as the kernels";
     one.words.implementation_hint =
-        "Do small pieces on the host, or keep the data on the GPU from one operation to the next.";
+        "Run small operations on the host, or keep the data on the GPU between operations.";
     show(one.words, facts.trace, std::move(spans));
     one.edit = [&facts, calls = trips.calls](Edits& edits, Effort effort) {
       for (const auto& [call, trip] : calls) {

@@ -150,20 +150,20 @@ std::string time_text(const Facts& facts, std::int64_t ns) {
 
 Candidate of_allocations(const Facts& facts, const std::vector<SpanId>& calls) {
   Candidate found = candidate_of(facts, calls);
-  found.words.title = "Keep device memory instead of allocating it anew";
+  found.words.title = "Reuse device memory instead of allocating it again";
   found.words.description = fmt::format(
-      "{} to allocate or give back memory took {} on threads that launch GPU work; many of them "
+      "{} to allocate or free memory took {} on threads that launch GPU work; many of them "
       "make the host wait for the device.",
       base::format_plural(calls.size(), "call", "calls"), time_text(facts, found.concerns_ns));
-  found.supposes = "if all but the first went to memory that is kept";
+  found.supposes = "if all but the first reuse memory";
   found.words.implementation_hint = hint_for(
       facts.platform,
       {.words = "Allocate before the loop and reuse it.",
-       .pytorch = " The allocator of PyTorch does so once it has seen the sizes: keep them the "
-                  "same, and torch.cuda.empty_cache() out of the step.",
-       .cuda = " Or take it from a pool.\n"
-               "cudaMallocAsync(&data, bytes, stream);  // from the pool of the device",
-       .opencl = " One large buffer can be divided.\n"
+       .pytorch = " PyTorch's allocator does so once it has seen the sizes: keep them the "
+                  "same, and keep torch.cuda.empty_cache() out of the step.",
+       .cuda = " Or use a memory pool.\n"
+               "cudaMallocAsync(&data, bytes, stream);  // from the device's pool",
+       .opencl = " One large buffer can be split up.\n"
                  "clCreateSubBuffer(all, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, "
                  "&error);"});
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
@@ -181,18 +181,18 @@ Candidate of_builds(const Facts& facts, const std::vector<SpanId>& calls) {
   found.words.description = fmt::format("{} to build or load programs took {}.",
                                         base::format_plural(calls.size(), "call", "calls"),
                                         time_text(facts, found.concerns_ns));
-  found.supposes = "if what was built were kept from run to run";
+  found.supposes = "if what was built is kept between runs";
   found.words.implementation_hint = hint_for(
       facts.platform,
-      {.words = "Build or load each program once, ahead of its first use.",
-       .pytorch = " What torch.compile and Triton build is kept in a cache directory: keep that "
-                  "from run to run, and warm up.",
-       .cuda = " Ship machine code for the GPU that is used: what is shipped as source or in an "
-               "intermediate form is compiled when it is loaded.",
-       .opencl = " Save its binary and load that the next time, or see that the driver's cache of "
-                 "kernels is on.\n"
+      {.words = "Build or load each program once, before its first use.",
+       .pytorch = " torch.compile and Triton cache what they build in a directory: keep it "
+                  "between runs, and warm up.",
+       .cuda = " Ship machine code for the GPU in use: what is shipped as source or in an "
+               "intermediate form is compiled on loading.",
+       .opencl = " Save its binary and load that next time, or make sure that the driver's kernel "
+                 "cache is on.\n"
                  "clGetProgramInfo(program, CL_PROGRAM_BINARIES, size, binaries, NULL);  // save\n"
-                 "clCreateProgramWithBinary(context, 1, &device, …);  // the next time"});
+                 "clCreateProgramWithBinary(context, 1, &device, …);  // next time"});
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
     for (const SpanId call : calls) {
       scale_host(edits, facts.plan, call, pick(effort, 0.5, 0.1, 0.0));
@@ -204,27 +204,28 @@ Candidate of_builds(const Facts& facts, const std::vector<SpanId>& calls) {
 std::string warm_up_hint(const Platform& platform) {
   std::string hint = hint_for(
       platform,
-      {.words = "Do once, before what matters and before what is traced, all that the first use "
+      {.words = "Before the part that matters or is traced, do once everything that the first use "
                 "sets up",
        .pytorch =
            ": run a few steps.\nfor _ in range(3): step(batch)  # before the profiler starts",
-       .cuda = ": create streams and handles of libraries, and launch each kernel once.",
+       .cuda = ": create streams and library handles, and launch each kernel once.",
        .opencl = ": create contexts, queues and kernels, and enqueue each kernel once."});
   if (platform.runtime == Runtime::cuda) {
-    hint += "\nexport CUDA_MODULE_LOADING=EAGER  # code is loaded when the program begins";
+    hint += "\nexport CUDA_MODULE_LOADING=EAGER  # load code when the program starts";
   }
   return hint;
 }
 
 Candidate of_slow_calls(const Facts& facts, const std::vector<SpanId>& calls) {
   Candidate found = candidate_of(facts, calls);
-  found.words.title = "Warm up first: calls that set up the device or load code";
+  found.words.title = "Warm up first: some calls set up the device or load code";
   found.words.description = fmt::format(
-      "{} took {}, far more than such calls usually take, and waited for no work: the first use of "
-      "a device or of a kernel sets it up. It is no part of a steady state.",
-      base::format_plural(calls.size(), "call of the runtime", "calls of the runtime"),
+      "{} took {}, far more than such calls usually take, without waiting for any work: the first "
+      "use "
+      "of a device or kernel sets it up. This is not part of the steady state.",
+      base::format_plural(calls.size(), "runtime call", "runtime calls"),
       time_text(facts, found.concerns_ns));
-  found.supposes = "if that had been done before";
+  found.supposes = "if that is done beforehand";
   found.words.implementation_hint = warm_up_hint(facts.platform);
   found.edit = [&facts, calls](Edits& edits, Effort effort) {
     for (const SpanId call : calls) {

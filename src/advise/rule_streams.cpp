@@ -104,27 +104,27 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& ser
   found.words.operation = facts.trace.names.view(name);
   found.words.title = "Run small kernels side by side";
   found.words.description = fmt::format(
-      "{} of {} one after the other, {} in all, each with {} on {} multiprocessors: most of the "
+      "{} of {} one after another, {} in total, each with {} on {} multiprocessors: most of the "
       "GPU "
-      "has nothing to do.",
+      "is idle.",
       base::format_plural(serial.rows.size(), "call", "calls"),
       base::fit(kernel_base_name(found.words.operation), 60),
       base::format_duration(static_cast<double>(serial.work_ns)),
       base::format_plural(static_cast<std::uint64_t>(serial.blocks), "block", "blocks"),
       processors);
   found.supposes =
-      fmt::format("if they do not depend on each other and {} ran at once", serial.at_once);
+      fmt::format("if they do not depend on each other and {} run at once", serial.at_once);
   found.words.implementation_hint = hint_for(
       facts.platform,
-      {.words = "Make one larger launch of them, or let them run at once",
+      {.words = "Combine them into one larger launch, or let them run concurrently",
        .pytorch = multiplies(found.words.operation)
                       ? ": batched products, or several streams.\n"
-                        "torch.bmm(a, b)  # instead of a loop of torch.mm"
+                        "torch.bmm(a, b)  # instead of torch.mm in a loop"
                       : ": one larger tensor instead of many small ones, or several streams.\n"
                         "with torch.cuda.stream(streams[i % 8]): part(i)",
        .cuda = ": a larger grid, batched products, or several streams.\n"
                "kernel<<<blocks, threads, 0, streams[i % 8]>>>(part[i]);",
-       .opencl = ": a larger NDRange, several command queues, or one out of order.\n"
+       .opencl = ": a larger NDRange, several command queues, or an out-of-order queue.\n"
                  "clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, "
                  "&error);"});
   show_work(found.words, facts, serial.rows);

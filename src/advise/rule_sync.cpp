@@ -206,7 +206,7 @@ Candidate candidate_of(const Facts& facts, const Waits& waits) {
   found.words.type = SuggestionType::parallelization;
   show(found.words, facts.trace, waits.calls);
   found.words.operation = facts.trace.name(facts.caller_of(found.words.evidence.front()));
-  found.supposes = "if the host did not wait";
+  found.supposes = "if the host does not wait";
   found.edit = [&facts, calls = waits.calls](Edits& edits, Effort effort) {
     leave_out(edits, facts.plan, calls, pick<std::size_t>(effort, 2, 1, 1));
   };
@@ -215,8 +215,8 @@ Candidate candidate_of(const Facts& facts, const Waits& waits) {
 
 std::string seen(const Facts& facts, const Waits& waits) {
   return fmt::format(
-      "the host waited {} ({} of the run) in {} of {}; after that a GPU ran out of work, for up to "
-      "{}.",
+      "the host waited {} ({} of the run) in {} of {}; each time a GPU then ran out of work, for "
+      "up to {} in total.",
       base::format_duration(static_cast<double>(waits.time_ns)),
       base::format_percent(facts.share(waits.time_ns)),
       base::format_plural(waits.calls.size(), "call", "calls"), names_of(facts, waits.calls),
@@ -225,30 +225,31 @@ std::string seen(const Facts& facts, const Waits& waits) {
 
 Candidate of_plain(const Facts& facts, const Waits& waits) {
   Candidate found = candidate_of(facts, waits);
-  found.words.title = "Let the host run ahead: leave out synchronisation";
-  found.words.description = "Before it went on to launch, " + seen(facts, waits);
+  found.words.title = "Let the host run ahead: remove synchronisation";
+  found.words.description = "Before launching more work, " + seen(facts, waits);
   found.words.implementation_hint = fmt::format(
       "Keep {} out of the loop. {}", names_of(facts, waits.calls),
-      hint_for(facts.platform,
-               {.words = "Let work wait for other work, not the host for it, and wait once at the "
-                         "end.",
-                .pytorch = "\ndone.record(copy_stream)\n"
-                           "compute_stream.wait_event(done)  # the host goes on",
-                .cuda = "\ncudaEventRecord(done, copy_stream);\n"
-                        "cudaStreamWaitEvent(compute_stream, done, 0);  // the host goes on",
-                .opencl = "\nclFlush(queue);  // the device begins, the host goes on\n"
-                          "clWaitForEvents(1, &last);  // where a result is needed"}));
+      hint_for(
+          facts.platform,
+          {.words = "Make GPU work wait for GPU work instead of the host, and wait once at the "
+                    "end.",
+           .pytorch = "\ndone.record(copy_stream)\n"
+                      "compute_stream.wait_event(done)  # the host continues",
+           .cuda = "\ncudaEventRecord(done, copy_stream);\n"
+                   "cudaStreamWaitEvent(compute_stream, done, 0);  // the host continues",
+           .opencl = "\nclFlush(queue);  // the device starts, the host continues\n"
+                     "clWaitForEvents(1, &last);  // where a result is needed"}));
   return found;
 }
 
 // Only PyTorch has such copies to be inside of.
 Candidate of_copies(const Facts& facts, const Waits& waits) {
   Candidate found = candidate_of(facts, waits);
-  found.words.title = "Copy to the GPU without waiting, or make it there";
-  found.words.description = "In copies to the GPU " + seen(facts, waits);
+  found.words.title = "Copy to the GPU without waiting, or create the data there";
+  found.words.description = "In copies to the GPU, " + seen(facts, waits);
   found.words.implementation_hint =
-      "A copy from memory that is not pinned makes the host wait for all that is queued before it. "
-      "Pin that memory, make small tensors on the GPU, and index with tensors that are there.\n"
+      "A copy from memory that is not pinned makes the host wait for everything queued before it. "
+      "Pin that memory, create small tensors on the GPU, and index with tensors already there.\n"
       "batch = batch.pin_memory().to(\"cuda\", non_blocking=True)\n"
       "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")";
   return found;
@@ -262,13 +263,14 @@ std::string read_hint(const Facts& facts, const Waits& waits) {
   return hint_for(
       facts.platform,
       {.words = "Read results less often, several together, and only where they are used.",
-       .pytorch = scalars ? " Each .item(), and each tensor that is printed or decided on, waits.\n"
-                            "total_loss += loss.detach()  # instead of loss.item()\n"
-                            "if step % 50 == 0: print(total_loss.item() / 50)"
-                          : " Sizes that depend on data (nonzero, unique, masks as an index) are "
-                            "read too.\n"
-                            "result = result.to(\"cpu\", non_blocking=True)  # wait for an event "
-                            "before it is used",
+       .pytorch = scalars
+                      ? " Each .item(), and each tensor that is printed or used in an if, waits.\n"
+                        "total_loss += loss.detach()  # instead of loss.item()\n"
+                        "if step % 50 == 0: print(total_loss.item() / 50)"
+                      : " Data-dependent sizes (nonzero, unique, indexing with a mask) are "
+                        "read too.\n"
+                        "result = result.to(\"cpu\", non_blocking=True)  # wait for an event "
+                        "before it is used",
        .cuda = "\ncudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, copy_stream);  // to "
                "pinned memory\n"
                "cudaEventRecord(copied, copy_stream);  // wait for this where it is used",
@@ -279,8 +281,8 @@ std::string read_hint(const Facts& facts, const Waits& waits) {
 Candidate of_reads(const Facts& facts, const Waits& waits) {
   Candidate found = candidate_of(facts, waits);
   found.words.title = "Keep results on the GPU: the host reads them one by one";
-  found.words.description = "To read results of the GPU, " + seen(facts, waits);
-  found.supposes = "if every second of these reads were left out or came later";
+  found.words.description = "To read results from the GPU, " + seen(facts, waits);
+  found.supposes = "if every second one of these reads is left out or comes later";
   found.words.implementation_hint = read_hint(facts, waits);
   found.edit = [&facts, calls = waits.calls](Edits& edits, Effort effort) {
     leave_out(edits, facts.plan, calls, pick<std::size_t>(effort, 0, 2, 1));

@@ -128,12 +128,13 @@ class Attribution {
   }
 
   std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes) const {
-    std::string text = fmt::format("{} of the run less ({}), {}", base::format_percent(gain_pct),
-                                   base::format_duration(gain.mid_ns), supposes);
-    const std::string low = base::format_percent(facts_.share(gain.low_ns));
-    const std::string high = base::format_percent(facts_.share(gain.high_ns));
-    if (low != high) text += fmt::format("; from {} to {}, as it is done", low, high);
-    return text + ".";
+    std::string text = fmt::format("Saves {}", base::format_percent(gain_pct));
+    const std::string low = fmt::format("{:.1f}", facts_.share(gain.low_ns));
+    const std::string high = fmt::format("{:.1f}", facts_.share(gain.high_ns));
+    if (low != high) {
+      text += fmt::format(" ({}–{} %, depending on how well it is done)", low, high);
+    }
+    return text + fmt::format(": {} of the run, {}.", base::format_duration(gain.mid_ns), supposes);
   }
 
   const Facts& facts_;
@@ -163,8 +164,8 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
     const bool is_much = facts.share(candidate.concerns_ns) >= kConcernsMuchPct;
     found.priority = is_much ? Priority::medium : Priority::low;
     found.expected_improvement = candidate.edit
-                                     ? "Not known: the replay of this trace is not trusted."
-                                     : "No time: it keeps the run from failing.";
+                                     ? "Unknown: the replay of this trace cannot be trusted."
+                                     : "Saves no time, but keeps the run from failing.";
     into.list.push_back(std::move(found));
   }
 }
@@ -173,12 +174,13 @@ std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
   const double off = std::abs(static_cast<double>(replayed_ns - measured_ns)) /
                      static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
   if (off <= 3) {
-    return "Replayed, the GPU work of this trace begins at other times than it did: what held it "
-           "up is not in the trace. So no gains are told.";
+    return "In the replay, GPU work does not start when it did in the trace: whatever held it up "
+           "was "
+           "not recorded. So no gains are given.";
   }
   return fmt::format(
-      "Replaying what was recorded takes {}, not {}: what held the run up is not in the trace. So "
-      "no gains are told.",
+      "The replay takes {}, the run took {}: whatever held the run up was not recorded. So no "
+      "gains are given.",
       base::format_duration(replayed_ns), base::format_duration(measured_ns));
 }
 
@@ -195,7 +197,7 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
                         Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on);
   if (plan.measured_ns == 0) {
-    found.why_no_gains = "Nothing in this file took time.";
+    found.why_no_gains = "Nothing in this file took any time.";
     return;
   }
   const Facts facts(trace, plan);
@@ -226,16 +228,16 @@ void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& foun
   const double whole = profile_ns(trace);
   found.measured_ms = whole / 1e6;
   found.why_no_gains =
-      "This file has the times of operations and not what waited for what: estimates are bounds, "
-      "the most an operation could save.";
+      "This file has the times of operations but not what waited for what: estimates are upper "
+      "bounds, the most an operation could save.";
   for (Suggestion& one : rule_operations(trace)) {
     one.gain_pct = one.gain && whole > 0 ? static_cast<double>(one.gain->mid_ns) / whole * 100 : 0;
     one.gain_pct = std::min(one.gain_pct, 100.0);
     one.priority = priority_of(one.gain_pct);
-    one.expected_improvement =
-        one.gain ? fmt::format("At most {} ({} of all).", base::format_duration(one.gain->mid_ns),
-                               base::format_percent(one.gain_pct))
-                 : "Memory, no time.";
+    one.expected_improvement = one.gain ? fmt::format("Saves at most {} ({} of the total).",
+                                                      base::format_duration(one.gain->mid_ns),
+                                                      base::format_percent(one.gain_pct))
+                                        : "Saves memory, not time.";
     if (one.gain && one.gain_pct < kWorthPct && !all) {
       ++found.left_out;
     } else {

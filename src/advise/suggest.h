@@ -9,7 +9,7 @@ namespace fathom::advise {
 // What to change in a run, and what it would bring.
 //
 // Every rule looks at the trace and proposes changes; each change is replayed on the dependency
-// graph (replay.h). Gains are told only where the replay without any change takes as long as the
+// graph (replay.h). Gains are given only where the replay without any change takes as long as the
 // run did, within 3 %. They are attributed once: the change that brings most is taken first, and
 // what the next brings is what it adds to those before it, and never more than it brings alone. So
 // gains add up, and each holds by itself. Those under 0.5 % are left out, unless `all`.

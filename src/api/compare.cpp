@@ -99,10 +99,10 @@ void print(const Changes& changes, const char* none) {
 RunComparison compared(const std::vector<compare::Run>& base,
                        const std::vector<compare::Run>& current, double threshold_percent) {
   if (base.empty() || current.empty()) {
-    throw base::Error("compare_profiling_runs", "a run is needed on either side");
+    throw base::Error("compare_profiling_runs", "at least one run is needed on each side");
   }
   if (!(threshold_percent > 0) || !std::isfinite(threshold_percent)) {
-    throw base::Error("compare_profiling_runs", "the threshold is a percentage above 0");
+    throw base::Error("compare_profiling_runs", "the threshold must be a percentage above 0");
   }
   const auto labels = [](const std::vector<compare::Run>& runs) {
     std::vector<std::string> names;

@@ -4,21 +4,21 @@ namespace fathom::base {
 namespace {
 
 void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  const auto append_byte = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
   if (code < 0x80) {
-    put(code);
+    append_byte(code);
   } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
+    append_byte(0xC0 | code >> 6);
+    append_byte(0x80 | (code & 0x3F));
   } else if (code < 0x10000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
+    append_byte(0xE0 | code >> 12);
+    append_byte(0x80 | (code >> 6 & 0x3F));
+    append_byte(0x80 | (code & 0x3F));
   } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
+    append_byte(0xF0 | code >> 18);
+    append_byte(0x80 | (code >> 12 & 0x3F));
+    append_byte(0x80 | (code >> 6 & 0x3F));
+    append_byte(0x80 | (code & 0x3F));
   }
 }
 

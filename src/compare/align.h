@@ -17,7 +17,7 @@ inline constexpr double kLeastShare = 1e-4;
 struct AlignedOperation {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
-  WhichCalls which;
+  CallSubset which;
   // GPU work that goes by other names on either side (another vendor, another library) but was
   // launched by the same host operation: `name` is that operation's.
   bool is_by_structure = false;

@@ -14,7 +14,7 @@ namespace fathom::compare {
 struct OperationChange {
   std::string name;
   trace::SpanKind kind = trace::SpanKind::other;
-  WhichCalls which;
+  CallSubset which;
   bool is_by_structure = false;
   OperationRuns runs;
   Verdict verdict;
@@ -80,7 +80,7 @@ struct Comparison {
   std::vector<const OperationChange*> improvements(std::size_t most) const;
 };
 
-// Compares one or several runs a side; at least one each.
+// Compares one or several runs per side; at least one each.
 Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
                         const Settings& settings);
 

@@ -17,7 +17,7 @@ using Sites = std::vector<std::vector<const CallSite*>>;
 
 // Sites that are looked at together.
 struct Group {
-  WhichCalls which;
+  CallSubset which;
   Sites base;
   Sites current;
 };
@@ -98,15 +98,15 @@ bool have_levels(std::vector<Times> parts) {
 // By what a group is taken apart.
 struct Level {
   std::optional<std::string_view> (*text)(const CallSite&);  // absent where unknown
-  std::string WhichCalls::*said;
-  WhichCalls::Rest rest;
+  std::string CallSubset::*said;
+  CallSubset::Rest rest;
 };
 using Text = std::optional<std::string_view>;
 constexpr Level kByShape = {[](const CallSite& site) { return Text(site.shape); },
-                            &WhichCalls::shape, WhichCalls::Rest::of_shapes};
+                            &CallSubset::shape, CallSubset::Rest::of_shapes};
 constexpr Level kByPath = {
     [](const CallSite& site) { return site.path == nullptr ? Text() : Text(*site.path); },
-    &WhichCalls::path, WhichCalls::Rest::of_paths};
+    &CallSubset::path, CallSubset::Rest::of_paths};
 
 std::map<Text, Group> groups_by(const Level& level, const Group& group) {
   std::map<Text, Group> groups;
@@ -232,7 +232,7 @@ std::vector<OperationPart> by_place(const Least& least, const Group& group, std:
   std::vector<OperationPart> parts;
   OperationPart rest;
   rest.which = group.which;
-  rest.which.rest = WhichCalls::Rest::of_places;
+  rest.which.rest = CallSubset::Rest::of_places;
   for (std::size_t place = 0; place < count; ++place) {
     const auto add_to = [&](OperationPart& part) {
       add_place(part.base, group.base, place, count);
@@ -313,7 +313,7 @@ std::vector<OperationPart> take_apart(const SideOperations& base, const SideOper
   std::vector<OperationPart> parts;
   const auto add = [&](Group& group) {
     tell_other_shapes(group);
-    const bool is_rest = group.which.rest != WhichCalls::Rest::none;
+    const bool is_rest = group.which.rest != CallSubset::Rest::none;
     const auto count = is_rest ? std::nullopt : ordered_calls(site_in_each_run(group));
     if (count) {
       std::ranges::move(by_place(least, group, *count), std::back_inserter(parts));
@@ -322,13 +322,13 @@ std::vector<OperationPart> take_apart(const SideOperations& base, const SideOper
     }
   };
   for (Group& shape : divide(least, all_sites(base, current), kByShape)) {
-    if (shape.which.rest != WhichCalls::Rest::none) {
+    if (shape.which.rest != CallSubset::Rest::none) {
       add(shape);
       continue;
     }
     for (Group& path : divide(least, std::move(shape), kByPath)) add(path);
   }
-  std::vector<WhichCalls*> which;
+  std::vector<CallSubset*> which;
   for (OperationPart& part : parts) which.push_back(&part.which);
   tell_apart(which);
   return parts;

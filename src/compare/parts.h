@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "compare/call_subset.h"
 #include "compare/run.h"
-#include "compare/which_calls.h"
 
 namespace fathom::compare {
 
@@ -23,7 +23,7 @@ double self_ns(const SideCalls& side);  // of all runs
 
 // Calls of an operation that can be told apart from its others and belong together in all runs.
 struct OperationPart {
-  WhichCalls which;
+  CallSubset which;
   SideCalls base;
   SideCalls current;
 };

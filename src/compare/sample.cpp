@@ -51,7 +51,7 @@ double dependence(std::span<const std::int64_t> ns, std::span<const std::size_t>
                   double high) {
   double together = 0;
   double alone = 0;
-  const std::size_t told = std::min(ns.size(), kTellDependence);
+  const std::size_t looked_at = std::min(ns.size(), kTellDependence);
   std::vector<double> values;
   const auto add = [&](std::size_t begin, std::size_t end) {
     values.clear();
@@ -65,10 +65,10 @@ double dependence(std::span<const std::int64_t> ns, std::span<const std::size_t>
       if (i > 0) together += here * (values[i - 1] - centre);
     }
   };
-  if (sites.empty()) add(0, told);
+  if (sites.empty()) add(0, looked_at);
   for (std::size_t i = 0; i < sites.size(); ++i) {
     const std::size_t end = i + 1 < sites.size() ? sites[i + 1] : ns.size();
-    add(std::min(sites[i], told), std::min(end, told));
+    add(std::min(sites[i], looked_at), std::min(end, looked_at));
   }
   if (alone <= 0) return 1;
   const double correlation = std::clamp(together / alone, 0.0, 0.95);

@@ -8,7 +8,9 @@
 namespace fathom::compare {
 namespace {
 
-constexpr double kFalseShare = 0.01;  // q of Benjamini and Hochberg
+// Of the changes that are reported, the share that may be false alarms: q of Benjamini and
+// Hochberg, so the number of operations is corrected for.
+constexpr double kFalseDiscoveryRate = 0.01;
 constexpr double kConfidence = 0.95;
 constexpr double kLikeTheJump = 0.3;
 constexpr std::uint32_t kMostRuns = 30;  // more is no advice
@@ -79,7 +81,7 @@ bool may_be_a_jump(const OperationRuns& runs, double change) {
   const double jump = mode_distance(runs);
   const int tosses = static_cast<int>(runs.base.size() + runs.current.size());
   return jump > 0 && std::abs(std::abs(change) - jump) <= kLikeTheJump * jump &&
-         std::ldexp(2.0, -tosses) > kFalseShare;
+         std::ldexp(2.0, -tosses) > kFalseDiscoveryRate;
 }
 
 bool is_on_both_sides(const OperationRuns& runs) {
@@ -163,7 +165,7 @@ bool has_single_side(std::span<const OperationRuns> operations) {
   return base == 1 || current == 1;
 }
 
-// How many runs a side would make the interval narrow enough to lie on one side of the threshold.
+// How many runs per side would make the interval narrow enough to lie on one side of the threshold.
 std::optional<std::uint32_t> runs_needed(const Estimate& estimate, std::size_t runs,
                                          double threshold) {
   const double room = std::abs(std::abs(estimate.value) - threshold);
@@ -190,7 +192,7 @@ std::optional<double> mean_change(const OperationRuns& runs) {
   return std::log(current / base);
 }
 
-// A single slow call moves a mean: it counts where the runs agree, or, with one run a side, where
+// A single slow call moves a mean: it counts where the runs agree, or, with one run per side, where
 // it is twice the threshold.
 bool has_tail_changed(const OperationRuns& runs, double mean, double centre, double threshold) {
   const bool is_single = runs.base.size() == 1 || runs.current.size() == 1;
@@ -212,7 +214,7 @@ ChangeType type_of(const OperationRuns& runs, const Judged& judged, double low, 
   const double better = std::log1p(-std::min(settings.threshold_pct, 99.0) / 100);
   const Ranges ranges = ranges_of(runs);
   const bool is_large = change >= worse || change <= better;
-  const bool is_proven = judged.p_value <= kFalseShare && ranges.gap > 0;
+  const bool is_proven = judged.p_value <= kFalseDiscoveryRate && ranges.gap > 0;
   // Where every run shows both levels, none can have fallen on one of them by chance.
   const bool may_jump = !all_show_levels(runs);
   const bool threshold_decides = judged.is_single_side && settings.single_run_decides;
@@ -237,7 +239,7 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
   verdict.change_pct = percent(judged.difference.value);
   verdict.low_pct = percent(low);
   verdict.high_pct = percent(high);
-  verdict.is_significant = judged.p_value <= kFalseShare && ranges_of(runs).gap > 0;
+  verdict.is_significant = judged.p_value <= kFalseDiscoveryRate && ranges_of(runs).gap > 0;
   verdict.type = type_of(runs, judged, low, high, settings);
   if (const std::optional<double> mean = mean_change(runs)) {
     verdict.mean_change_pct = percent(*mean);

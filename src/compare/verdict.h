@@ -31,11 +31,11 @@ struct OperationRuns {
 struct Settings {
   double threshold_pct = 5;
 
-  // What runs of one program differ by when a single run a side cannot tell: the standard deviation
-  // of log centres from run to run.
+  // What runs of one program differ by when a single run per side cannot tell: the standard
+  // deviation of log centres from run to run.
   double assumed_run_sd = 0.01;
 
-  // With one run a side nothing is called a change, however strong the evidence, unless the user
+  // With one run per side nothing is called a change, however strong the evidence, unless the user
   // wants the plain threshold to decide.
   bool single_run_decides = false;
 };
@@ -43,7 +43,7 @@ struct Settings {
 struct Verdict {
   ChangeType type = ChangeType::inconclusive;
   bool is_significant = false;  // the change is real, whatever its size
-  bool is_suspect = false;      // strong evidence of a change, from a single run a side
+  bool is_suspect = false;      // strong evidence of a change, from a single run per side
 
   // In percent of the baseline's centre. Absent for what only one side has.
   std::optional<double> change_pct;
@@ -55,7 +55,8 @@ struct Verdict {
   // other.
   std::optional<double> mean_change_pct;
   bool is_tail_changed = false;
-  std::optional<std::uint32_t> runs_needed;  // a side, to settle what is inconclusive; an estimate
+  std::optional<std::uint32_t>
+      runs_needed;  // per side, to decide what is inconclusive; an estimate
 };
 
 // What can be said of each operation, judged together: their variances inform one another, and the

@@ -48,7 +48,7 @@ void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
 // What no scope has launched counts for none, so only the run file wants it.
 bool ActivityLog::add(const GpuActivity& activity) noexcept {
   const std::lock_guard lock(mutex_);
-  content_.told = true;
+  content_.has_reports = true;
   if (activity.scope) keep(content_.activities, activity);
   return stream(activity);
 }
@@ -139,9 +139,9 @@ ActivityLog::Content ActivityLog::content() const {
   return content_;
 }
 
-bool ActivityLog::told() const {
+bool ActivityLog::has_reports() const {
   const std::lock_guard lock(mutex_);
-  return content_.told;
+  return content_.has_reports;
 }
 
 bool ActivityLog::is_gpu_operation(OperationId operation) const {
@@ -158,7 +158,7 @@ void ActivityLog::clear() noexcept {
   const std::lock_guard lock(mutex_);
   std::vector<GpuDevice> devices = std::move(content_.devices);
   content_ = {};
-  content_.devices = std::move(devices);  // they are there still, and told only once
+  content_.devices = std::move(devices);  // they are there still, and reported only once
   gpu_operations_.clear();
   dropped_ = 0;
   unwritten_ = 0;

@@ -23,11 +23,11 @@ struct ScopeInstance {
   std::uint64_t end = 0;
 };
 
-// All that recorders have told. Bounded; any thread.
+// Everything that recorders have reported. Bounded; any thread.
 class ActivityLog {
  public:
   struct Content {
-    bool told = false;  // anything at all
+    bool has_reports = false;  // of anything at all
     std::vector<GpuActivity> activities;
     std::vector<MemoryRecord> memory;
     std::vector<ScopeInstance> scopes;
@@ -46,7 +46,7 @@ class ActivityLog {
   std::uint64_t dropped() const;
   std::uint64_t unwritten() const;  // of those, what a run file lacks
   Content content() const;
-  bool told() const;  // anything at all
+  bool has_reports() const;  // of anything at all
   bool is_gpu_operation(OperationId operation) const;
 
   void set_limit(std::size_t each) noexcept;

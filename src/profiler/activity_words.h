@@ -48,19 +48,19 @@ inline std::uint64_t* put_activity(std::uint64_t* at, const GpuActivity& activit
   at[2] = number(activity.start_ns);
   at[3] = number(activity.end_ns);
   at += 4;
-  const auto put = [&](bool has, Flag flag, auto value) {
+  const auto append_if = [&](bool has, Flag flag, auto value) {
     if (!has) return;
     head |= flag;
     *at++ = number(value);
   };
-  put(activity.queue.has_value(), kQueue, activity.queue.value_or(0));
-  put(activity.thread.has_value(), kThread, activity.thread.value_or(0));
-  put(activity.correlation.has_value(), kCorrelation, activity.correlation.value_or(0));
-  put(activity.bytes.has_value(), kBytes, activity.bytes.value_or(0));
-  put(bool(activity.scope), kScope, activity.scope.instance);
-  put(activity.queued_ns.has_value(), kQueued, activity.queued_ns.value_or(0));
-  put(activity.submit_ns.has_value(), kSubmit, activity.submit_ns.value_or(0));
-  put(activity.status != 0, kStatus, activity.status);
+  append_if(activity.queue.has_value(), kQueue, activity.queue.value_or(0));
+  append_if(activity.thread.has_value(), kThread, activity.thread.value_or(0));
+  append_if(activity.correlation.has_value(), kCorrelation, activity.correlation.value_or(0));
+  append_if(activity.bytes.has_value(), kBytes, activity.bytes.value_or(0));
+  append_if(bool(activity.scope), kScope, activity.scope.instance);
+  append_if(activity.queued_ns.has_value(), kQueued, activity.queued_ns.value_or(0));
+  append_if(activity.submit_ns.has_value(), kSubmit, activity.submit_ns.value_or(0));
+  append_if(activity.status != 0, kStatus, activity.status);
   for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.global[i];
   for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.local[i];
   *first = head;

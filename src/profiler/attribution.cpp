@@ -6,7 +6,9 @@ namespace fathom::detail {
 
 Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& clock,
                          std::optional<std::int32_t> device)
-    : measured_(content.told || !content.memory.empty()), scopes_(content.scopes), clock_(clock) {
+    : measured_(content.has_reports || !content.memory.empty()),
+      scopes_(content.scopes),
+      clock_(clock) {
   for (const ScopeInstance& scope : scopes_) parents_[scope.instance] = scope.parent;
   for (const GpuActivity& activity : content.activities) {
     const base::Interval time{activity.start_ns, activity.end_ns};

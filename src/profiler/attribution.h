@@ -35,7 +35,7 @@ class Attribution {
   Attribution(const ActivityLog::Content& content, const ClockLine& clock,
               std::optional<std::int32_t> device);
 
-  // False when no recorder has told anything: then nothing is known about any scope.
+  // False when no recorder has reported anything: then nothing is known about any scope.
   bool measured() const { return measured_; }
 
   // Of a scope on a thread; `instance` 0 for one that no work refers to.

@@ -89,7 +89,7 @@ void Core::configure(const Options& options) noexcept {
   {
     const std::lock_guard lock(mutex_);
     options_ = options;
-    // Two words a scope, and as many again for attributes.
+    // Two words per scope, and as many again for attributes.
     const std::size_t kept_blocks = 4 * options.max_entries / Block::kWords + 1;
     pool.set_limit(kept_blocks + kPendingBlocks);
     activities.set_limit(options.max_entries);

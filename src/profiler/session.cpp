@@ -151,7 +151,7 @@ ProfileSession Profiler::profile_function(const std::function<void()>& fn, std::
   }
   ProfileSession session;
   session.name = name;
-  if (core_->activities.told() && seen.size() == iterations) {
+  if (core_->activities.has_reports() && seen.size() == iterations) {
     std::this_thread::sleep_for(kRecordersNeed);
     // Figures that lack a part of the work would be wrong; then there are none.
     if (core_->activities.dropped() == dropped) {

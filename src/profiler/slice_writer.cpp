@@ -98,8 +98,8 @@ std::uint64_t SliceWriter::advance(std::uint64_t ticks) {
   return static_cast<std::uint64_t>(since_last);
 }
 
-inline std::uint8_t* SliceWriter::put(std::uint8_t* at, const Prefix& prefix,
-                                      std::uint64_t since_last) {
+inline std::uint8_t* SliceWriter::append_event(std::uint8_t* at, const Prefix& prefix,
+                                               std::uint64_t since_last) {
   std::uint8_t* const begin = at;
   std::memcpy(at, prefix.bytes, sizeof prefix.bytes);
   at += prefix.size();
@@ -111,7 +111,7 @@ inline std::uint8_t* SliceWriter::put(std::uint8_t* at, const Prefix& prefix,
 
 void SliceWriter::write(const Prefix& prefix, std::uint64_t since_last) {
   std::uint8_t* const begin = file_.reserve(kLongestPacket);
-  file_.advance(static_cast<std::size_t>(put(begin, prefix, since_last) - begin));
+  file_.advance(static_cast<std::size_t>(append_event(begin, prefix, since_last) - begin));
 }
 
 std::size_t SliceWriter::plain(std::span<const Word> words, WordTime& time) {
@@ -137,7 +137,7 @@ std::size_t SliceWriter::plain(std::span<const Word> words, WordTime& time) {
     depth += tag == kEnd ? SIZE_MAX : 1;
     const std::int64_t since_last = std::max<std::int64_t>(clock.ns(now.ticks(word)) - last_ns, 0);
     last_ns += since_last;
-    at = put(at, prefixes[tag], static_cast<std::uint64_t>(since_last));
+    at = append_event(at, prefixes[tag], static_cast<std::uint64_t>(since_last));
   }
   file_.advance(static_cast<std::size_t>(at - begin));
   time = now;

@@ -12,7 +12,7 @@
 
 namespace fathom::detail {
 
-// Writes the scopes of one thread as slices: 10 to 14 bytes a begin or end, put together from
+// Writes the scopes of one thread as slices: 10 to 14 bytes per begin or end, put together from
 // prepared bytes, because the writer has a few nanoseconds for each.
 class SliceWriter {
  public:
@@ -35,7 +35,8 @@ class SliceWriter {
   static constexpr std::size_t kLongestPacket = sizeof(Prefix) + 10;
 
   static Prefix make_prefix(const std::string& packet);
-  static std::uint8_t* put(std::uint8_t* at, const Prefix& prefix, std::uint64_t since_last);
+  static std::uint8_t* append_event(std::uint8_t* at, const Prefix& prefix,
+                                    std::uint64_t since_last);
   std::uint64_t advance(std::uint64_t ticks);
   void write(const Prefix& prefix, std::uint64_t since_last);
   void write_with_notes(perfetto::track_event::Type type, OperationId operation,

@@ -53,8 +53,8 @@ double mb(std::int64_t bytes) {
   return static_cast<double>(bytes) / kBytesPerMb;
 }
 
-// Where a recorder has told of the GPU, scopes that no work refers to spent none of their time on
-// it.
+// Where a recorder has reported on the GPU, scopes that no work refers to spent none of their time
+// on it.
 void add_gpu_totals(Summary& summary, const GpuTotals& totals) {
   summary.total_gpu_time_ms = ms(totals.parts.gpu);
   summary.total_transfer_time_ms = ms(totals.parts.transfer);

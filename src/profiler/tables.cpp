@@ -49,7 +49,7 @@ std::string summary_table(const Summaries& summaries, const Drops& drops, std::s
 std::string bottlenecks_table(const std::vector<Bottleneck>& bottlenecks, std::size_t of,
                               std::size_t width) {
   if (bottlenecks.empty()) return "  Nothing was measured.\n";
-  base::Table table({"bottleneck", "calls", "self", "share", "so far", "mostly"});
+  base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
   for (const Bottleneck& each : bottlenecks) {
     table.row({each.operation, base::format_count(each.call_count), duration(each.self_time_ms),
                base::format_percent(100 * each.share),

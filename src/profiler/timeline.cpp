@@ -14,7 +14,7 @@ namespace {
 // ends still find their begins. Those of a deeper stack end unseen.
 constexpr std::size_t kMaxRestated = 1000;
 
-void put(Word*& at, Word word) {
+void append_word(Word*& at, Word word) {
   *at++ = word;
 }
 
@@ -24,7 +24,7 @@ Word* state_open_scopes(const ThreadState& thread, Word* at) noexcept {
        scope = scope->parent) {
     ++stated;
   }
-  put(at, escape_word(Escape::restart));
+  append_word(at, escape_word(Escape::restart));
   Word* const end = at + 2 * stated;
   Word* place = end;
   const OpenScope* scope = thread.open;
@@ -38,7 +38,7 @@ Word* state_open_scopes(const ThreadState& thread, Word* at) noexcept {
 // Moves the cursor to the beginning of a block. A gap lies before it unless it `follows` the last.
 void start_block(ThreadState& thread, Block* block, bool follows) noexcept {
   Word* at = block->words;
-  put(at, escape_word(Escape::time, ticks() >> 48));
+  append_word(at, escape_word(Escape::time, ticks() >> 48));
   if (!follows) at = state_open_scopes(thread, at);
   thread.block = block;
   thread.cursor.store(at, std::memory_order_release);
@@ -145,7 +145,7 @@ void push_annotations(ThreadState& thread, std::string_view annotations) noexcep
     next_block(thread);
     at = thread.cursor.load(std::memory_order_relaxed);
   }
-  put(at, escape_word(Escape::annotations, annotations.size()));
+  append_word(at, escape_word(Escape::annotations, annotations.size()));
   at[words - 1] = 0;
   std::memcpy(at, annotations.data(), annotations.size());
   thread.cursor.store(at + words, std::memory_order_release);

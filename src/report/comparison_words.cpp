@@ -86,12 +86,13 @@ std::string work_text(const Comparison& comparison) {
                      std::abs(pct), pct > 0 ? "more" : "less", pct > 0 ? "more" : "less");
 }
 
-// Where what was told is a gain, or common to all, what got slower must be said too.
-std::string slower_text(const Comparison& comparison, const OperationChange* told) {
+// Where the sentence before is about a gain, or a change common to all, what got slower must be
+// said too. `mentioned` is the operation that it named.
+std::string slower_text(const Comparison& comparison, const OperationChange* mentioned) {
   const std::size_t count = comparison.count(ChangeType::regression);
   if (count == 0) return {};
   const OperationChange* first = comparison.regressions(1).front();
-  if (first == told) return {};
+  if (first == mentioned) return {};
   return fmt::format(" {} got slower{} {} ({}).",
                      base::format_plural(count, "operation", "operations"),
                      count == 1 ? ":" : ", most of all", base::fit_qualified(first->label(), 60),
@@ -105,7 +106,7 @@ std::string common_text(double shift_pct) {
                      std::abs(shift_pct) <= kMostOfClocks ? ": usually clocks, not code" : "");
 }
 
-std::string shapes_text(const compare::WhichCalls& which) {
+std::string shapes_text(const compare::CallSubset& which) {
   if (which.base_shape.empty()) return {};
   return fmt::format("worked on {} before and on {} now", which.base_shape, which.current_shape);
 }
@@ -116,7 +117,7 @@ std::string tail_text(const OperationChange& change) {
                        *change.base_slow_share * 100, *change.current_slow_share * 100);
   }
   if (!change.verdict.is_tail_changed) return {};
-  std::string text = fmt::format("the mean changed by {}, tail and all",
+  std::string text = fmt::format("the mean changed by {}, including the tail",
                                  percent_text(*change.verdict.mean_change_pct));
   if (change.base_p95_ns && change.current_p95_ns) {
     text += fmt::format("; p95 {} → {}", format_duration(*change.base_p95_ns),
@@ -191,7 +192,7 @@ std::string story(const Comparison& comparison) {
   }
   if (comparison.is_base_empty || comparison.is_current_empty) {
     return fmt::format("There are no operations in the {}, so there is nothing to compare.",
-                       comparison.is_base_empty ? "runs before" : "runs now");
+                       comparison.is_base_empty ? "base runs" : "current runs");
   }
   if (comparison.outcome == compare::Outcome::not_comparable) {
     return fmt::format(
@@ -221,20 +222,21 @@ std::string counts(const Comparison& comparison) {
   add(comparison.count(ChangeType::added), "new");
   add(comparison.count(ChangeType::removed), "gone");
   add(comparison.count(ChangeType::unstable), "unstable");
-  add(comparison.count(ChangeType::inconclusive) - suspects, "that cannot be told");
+  add(comparison.count(ChangeType::inconclusive) - suspects, "inconclusive");
   return text;
 }
 
 std::string advice(const Comparison& comparison) {
   if (comparison.operations.empty()) return {};
   if (comparison.base_runs == 1 || comparison.current_runs == 1) {
-    return "One run a side makes a change suspect at most; several prove it: fathom compare "
+    return "With one run per side a change is suspect at best; several runs prove it: fathom "
+           "compare "
            "--repeat 5 -- BEFORE ::: NOW";
   }
   std::string text;
   if (comparison.outcome == compare::Outcome::inconclusive) {
     const OperationChange& first = *comparison.open_questions().front();
-    text = fmt::format("Whether {} got slower ({}) cannot be told from these runs. ",
+    text = fmt::format("These runs do not show whether {} got slower ({}). ",
                        base::fit_qualified(first.label(), 60),
                        percent_text(*first.verdict.change_pct));
   }
@@ -243,7 +245,8 @@ std::string advice(const Comparison& comparison) {
     needed = std::max(needed, change.verdict.runs_needed.value_or(0));
   }
   if (needed == 0) return text;
-  return text + fmt::format("About {} runs a side would settle what cannot be told now.", needed);
+  return text +
+         fmt::format("About {} runs per side would decide what is inconclusive now.", needed);
 }
 
 std::string beside_the_centre(const OperationChange& change, double threshold_pct) {

@@ -19,7 +19,7 @@ std::string verdict_word(const compare::Verdict& verdict);       // "SLOWER", "s
 // "2 slower · 1 faster · 40 the same"; empty where there are no operations.
 std::string counts(const compare::Comparison& comparison);
 
-// What would settle what these runs do not; empty where nothing is open.
+// What would decide what these runs leave open; empty where nothing is open.
 std::string advice(const compare::Comparison& comparison);
 
 // What else changed of an operation than the time of a call: its tail, the mix of its levels, its

@@ -13,7 +13,7 @@ std::string to_text(const analyze::FlameTree& tree, analyze::FlameWeight weight,
 // weight asked for, heaviest first. docs/analyses.md describes it.
 std::string to_json(const analyze::FlameTree& tree, analyze::FlameWeight weight);
 
-// One line a path, "a;b;c 1234", as flamegraph.pl and others read it.
+// One line per path, "a;b;c 1234", as flamegraph.pl and others read it.
 std::string to_folded(const analyze::FlameTree& tree, analyze::FlameWeight weight);
 
 // A file for speedscope.app.

@@ -23,9 +23,9 @@ std::string idle_sentence(const analyze::HtaSummary& summary) {
     const char* text;
   };
   const std::array<Cause, 3> all = {
-      {{causes.host_wait_ns, "waited for the host"},
-       {causes.kernel_wait_ns, "is short gaps between kernels"},
-       {causes.other_ns, "is long gaps before work already launched"}}};
+      {{causes.host_wait_ns, "was spent waiting for the host"},
+       {causes.kernel_wait_ns, "was short gaps between kernels"},
+       {causes.other_ns, "was long gaps before work already launched"}}};
   const Cause& first = *std::max_element(
       all.begin(), all.end(), [](const Cause& a, const Cause& b) { return a.ns < b.ns; });
   const double share = percent_of(first.ns, idle);

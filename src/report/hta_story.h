@@ -7,7 +7,8 @@
 // The story of a holistic analysis, in sentences; the terminal and the page tell the same.
 namespace fathom::report {
 
-// "The GPU was busy 53.9 %. Nearly all of the idle time waited for the host."
+// "The GPU was busy 53.9 %. Nearly all of the idle time was spent waiting
+// for the host."
 std::string hta_story(const HtaReport& report);
 
 // How much of the idle time has its most frequent cause, after a space; empty where little is idle.

@@ -70,7 +70,7 @@ std::string what_to_change(const Suggestions& found, const std::string& source, 
     const Suggestion& one = found.list[i];
     const bool is_bound = one.basis == GainBasis::bound;
     table.row({one.title, one.gain ? (is_bound ? "≤ " : "−") + base::format_percent(one.gain_pct)
-                                   : "not known"});
+                                   : "unknown"});
   }
   return "\n" + table.text(width) + fmt::format("  how: fathom suggest {}\n", source);
 }

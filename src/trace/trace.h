@@ -41,7 +41,7 @@ struct Track {
 };
 
 // One row a span, sorted by track, then start, then longer first, then order in the source.
-// 49 bytes a span.
+// 49 bytes per span.
 struct Spans {
   std::vector<NameId> name;
   std::vector<NameId> shape;  // what it worked on: "grid 32x1x1, block 256x1x1"; 0 where unknown

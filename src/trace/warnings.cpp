@@ -19,7 +19,7 @@ std::string counted(const Warning& warning) {
     case WarningKind::damaged_packing:
       return "the compressed data is cut off or damaged";
     case WarningKind::bad_event:
-      return plural("event that is not readable", "events that are not readable");
+      return plural("unreadable event", "unreadable events");
     case WarningKind::null_event:
       return plural("empty event", "empty events");
     case WarningKind::missing_time:
@@ -41,19 +41,19 @@ std::string counted(const Warning& warning) {
     case WarningKind::unescaped_quote:
       return plural("unescaped quote in a string", "unescaped quotes in strings");
     case WarningKind::bad_number:
-      return plural("number that is not one", "numbers that are not numbers");
+      return plural("invalid number", "invalid numbers");
     case WarningKind::bad_comma:
       return plural("misplaced or missing comma", "misplaced or missing commas");
     case WarningKind::lost_packets:
-      return plural("packet lost or not decodable", "packets lost or not decodable");
+      return plural("packet lost or undecodable", "packets lost or undecodable");
     case WarningKind::unknown_field_type:
       return plural("field of the wrong type", "fields of the wrong type");
     case WarningKind::damaged_table:
       return plural("damaged table, read as far as it goes",
                     "damaged tables, read as far as they go");
     case WarningKind::refused_call:
-      return plural("object that is no plain data, left out",
-                    "objects that are no plain data, left out");
+      return plural("object that is not plain data, left out",
+                    "objects that are not plain data, left out");
   }
   return {};
 }

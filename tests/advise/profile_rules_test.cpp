@@ -64,7 +64,7 @@ TEST(ProfileRules, AHundredSmallCallsAreCached) {
   EXPECT_FALSE(has(of(operation("tokenize", 100, 1.2)), SuggestionType::caching));
 }
 
-TEST(ProfileRules, MuchMemoryAndALazyGpuAreNamed) {
+TEST(ProfileRules, MuchMemoryAndAnIdleGpuAreNamed) {
   trace::OperationSummary one = operation("train", 1, 100);
   one.gpu_ns = 30 * kMs;
   one.peak_memory_mb = 200;
@@ -80,7 +80,7 @@ TEST(ProfileRules, EstimatesSayThatTheyAreBounds) {
   const Suggestions found = of(operation("tokenize", 100, 0.2));
   EXPECT_FALSE(found.has_gains);
   EXPECT_NE(found.why_no_gains.find("bounds"), std::string::npos);
-  EXPECT_EQ(found.list.front().expected_improvement.rfind("At most ", 0), 0U);
+  EXPECT_EQ(found.list.front().expected_improvement.rfind("Saves at most ", 0), 0U);
 }
 
 }  // namespace fathom::advise::profile_rules_test

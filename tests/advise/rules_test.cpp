@@ -116,7 +116,7 @@ TEST(Rules, FullMemoryIsAdviceWithoutATime) {
   EXPECT_EQ(find(suggest(trace), "capacity"), nullptr);
 }
 
-TEST(Rules, OneBatchAStepIsNoRepeat) {
+TEST(Rules, OneBatchPerStepIsNoRepeat) {
   TraceMaker maker;
   std::int64_t now = 0;
   for (std::int64_t i = 0; i < 20; ++i) {

@@ -320,7 +320,7 @@ TEST(Words, AnOperationThatMakesViewsIsToldToKeepThem) {
   const Suggestions found = suggest(maker.make());
   const Suggestion* one = find(found, "idle");
   ASSERT_NE(one, nullptr);
-  EXPECT_EQ(one->title, "Keep the views that aten::unflatten_dense_tensors makes");
+  EXPECT_EQ(one->title, "Reuse the views that aten::unflatten_dense_tensors makes");
   EXPECT_FALSE(has(one->implementation_hint, "another thread")) << one->implementation_hint;
 }
 

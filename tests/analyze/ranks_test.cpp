@@ -209,7 +209,7 @@ TEST(Ranks, EachGpuOfAProcessIsOne) {
   EXPECT_EQ(runs[1].compute_ns, 11);
 }
 
-TEST(Ranks, OperationsAreToldByTheirKernels) {
+TEST(Ranks, OperationsAreRecognisedByTheirKernels) {
   EXPECT_EQ(collective_operation("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"),
             "AllReduce");
   EXPECT_EQ(collective_operation("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),

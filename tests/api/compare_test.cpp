@@ -53,7 +53,7 @@ TEST(CompareProfilingRuns, TheThresholdSaysWhatCounts) {
   EXPECT_THROW(compare_profiling_runs(runs(4), runs(5), 0), std::runtime_error);
 }
 
-TEST(CompareProfilingRuns, OneRunASideIsSuspectAtMost) {
+TEST(CompareProfilingRuns, OneRunPerSideIsSuspectAtMost) {
   const RunComparison comparison = compare_profiling_runs(run(4, 1), run(5, 1));
   EXPECT_EQ(comparison.summary().regressions, 0U);
   ASSERT_EQ(comparison.regressions().size(), 1U);

@@ -74,7 +74,7 @@ TEST_F(Compare, GateIsTwoForBadInput) {
   EXPECT_EQ(run_program({"compare", "--repeat", "2", "--", "true"}).status, 2);
 }
 
-TEST_F(Compare, GateIsThreeWhereOneRunASideDoesNotTell) {
+TEST_F(Compare, GateIsThreeWhereOneRunPerSideIsInconclusive) {
   EXPECT_EQ(compare(1, 1.2, {"--gate"}).status, 3);
   EXPECT_EQ(compare(1, 1.2, {"--gate", "--single-run-gate"}).status, 1);
 }
@@ -161,7 +161,7 @@ TEST_F(Compare, JsonIsAsItsSchemaSays) {
   }
 }
 
-TEST_F(Compare, ATailThatGrewIsToldBesideACentreThatHeld) {
+TEST_F(Compare, ATailThatGrewIsReportedBesideACentreThatHeld) {
   const auto side = [&](const char* name, int slow_calls) {
     std::vector<std::string> files;
     for (int run = 0; run < 3; ++run) {
@@ -188,7 +188,7 @@ TEST_F(Compare, ATailThatGrewIsToldBesideACentreThatHeld) {
   EXPECT_GT(json["operations"][0]["mean_change_percent"], 40);
 }
 
-TEST_F(Compare, ALossIsToldBesideALargerGain) {
+TEST_F(Compare, ALossIsReportedBesideALargerGain) {
   const auto side = [&](const char* name, double gained, double lost) {
     std::vector<std::string> files;
     for (int run = 0; run < 5; ++run) {
@@ -214,7 +214,7 @@ TEST_F(Compare, ALossIsToldBesideALargerGain) {
       << outcome.out;
 }
 
-TEST_F(Compare, AMixOfLevelsThatMovedIsTold) {
+TEST_F(Compare, AMixOfLevelsThatMovedIsReported) {
   const auto side = [&](const char* name, int slow_calls) {
     nlohmann::json events;
     for (int i = 0; i < 100; ++i) {
@@ -228,7 +228,7 @@ TEST_F(Compare, AMixOfLevelsThatMovedIsTold) {
       << outcome.out;
 }
 
-TEST_F(Compare, AShiftThatAllShareIsToldOnce) {
+TEST_F(Compare, AShiftThatAllShareIsReportedOnce) {
   const auto side = [&](const char* name, double factor) {
     nlohmann::json events;
     for (int i = 0; i < 240; ++i) {
@@ -249,7 +249,7 @@ TEST_F(Compare, AShiftThatAllShareIsToldOnce) {
   EXPECT_NEAR(nlohmann::json::parse(json.out)["summary"]["common_shift_percent"], 4, 0.1);
 }
 
-TEST_F(Compare, NewGoneAndMoreOftenCalledOperationsAreTold) {
+TEST_F(Compare, NewGoneAndMoreOftenCalledOperationsAreReported) {
   const auto side = [&](const char* name, const char* only_here, int calls) {
     nlohmann::json events;
     for (int i = 0; i < calls; ++i) events.push_back(call("both", i * 1000.0, 100 + i % 3));
@@ -283,7 +283,7 @@ std::string profile_text(double memory_mb) {
       .dump();
 }
 
-TEST_F(Compare, MemoryOfAnOperationAndOfTheRunIsTold) {
+TEST_F(Compare, MemoryOfAnOperationAndOfTheRunIsReported) {
   const std::string before = scratch_.write("before", profile_text(100));
   const std::string now = scratch_.write("now", profile_text(150));
   const Outcome text = run_program({"compare", before, "--with", now});
@@ -303,10 +303,10 @@ TEST_F(Compare, AnEmptyRunSaysThatItIs) {
   const std::string empty = scratch_.write("empty.json", R"({"traceEvents": []})");
   const Outcome now = run_program({"compare", run, "--with", empty, "--gate"});
   EXPECT_EQ(now.status, 3);
-  EXPECT_NE(now.out.find("no operations in the runs now"), std::string::npos) << now.out;
+  EXPECT_NE(now.out.find("no operations in the current runs"), std::string::npos) << now.out;
   const Outcome before = run_program({"compare", empty, "--with", run});
   EXPECT_EQ(before.status, 0);
-  EXPECT_NE(before.out.find("no operations in the runs before"), std::string::npos) << before.out;
+  EXPECT_NE(before.out.find("no operations in the base runs"), std::string::npos) << before.out;
   const Outcome both = run_program({"compare", empty, "--with", empty});
   EXPECT_NE(both.out.find("no operations on either side"), std::string::npos) << both.out;
 }

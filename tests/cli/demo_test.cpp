@@ -82,7 +82,7 @@ TEST_F(Demo, MemorySaysWhatWasAllocatedOutsideOfAnyScope) {
   const Scratch scratch;
   const Outcome outcome = run_program(
       {"memory", "-o", scratch.path("run.pftrace"), "--", kMatmul, scratch.path("profile.json")});
-  EXPECT_NE(outcome.err.find("75.0 % of it from clCreateBuffer, outside of any scope."),
+  EXPECT_NE(outcome.err.find("75.0 % of it from clCreateBuffer, outside any scope."),
             std::string::npos)
       << outcome.err;
 }

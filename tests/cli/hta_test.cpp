@@ -40,7 +40,7 @@ TEST(Hta, TextTellsTheStoryOfARank) {
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_EQ(text.err, "");
   EXPECT_NE(text.out.find("The GPU was busy 83.3 %."), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("waited for the host"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("spent waiting for the host"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("rank 1 of 2"), std::string::npos) << text.out;
 }
 

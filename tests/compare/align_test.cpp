@@ -85,7 +85,7 @@ TEST(Align, PartsOfNextToNoTimeAreLeftOut) {
 }
 
 // Warm-up and all: what a step took, not what the quickest half took.
-TEST(Comparison, AStepIsToldByItsMean) {
+TEST(Comparison, AStepIsJudgedByItsMean) {
   TraceMaker maker;
   maker.step("ProfilerStep#1", 0, 9'000).step("ProfilerStep#2", 10'000, 1'000);
   maker.step("ProfilerStep#3", 20'000, 2'000).op("aten::mm", 10, 500);

@@ -77,7 +77,7 @@ TEST(CallSites, SelfTimesOfAllSitesAreThoseOfTheTrace) {
   EXPECT_EQ(operation(all, "inner").sites.front().self_ns, 50);
 }
 
-TEST(CallSites, ARecursionIsToldToADepth) {
+TEST(CallSites, ARecursionIsFollowedToADepth) {
   TraceMaker maker;
   constexpr int kDeep = 3000;
   for (int i = 0; i < kDeep; ++i) maker.op("again", i, 2 * kDeep - 2 * i);

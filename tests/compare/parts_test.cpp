@@ -62,7 +62,7 @@ TEST(Parts, CallsThatAreAlikeStayTogether) {
   EXPECT_EQ(found[0].base.front().self_ns, 405);
 }
 
-TEST(Parts, PathsAreToldAsShortAsTheyDiffer) {
+TEST(Parts, PathsAreAsShortAsTellsThemApart) {
   const RunOperation short_ones =
       operation({site("", "net › conv", {100}), site("", "net › norm", {300})});
   EXPECT_THAT(words_of(parts(short_ones, short_ones)), ElementsAre("in conv", "in norm"));
@@ -175,7 +175,7 @@ TEST(Parts, WordsTellAllPartsApart) {
   EXPECT_THAT(words, ::testing::Contains("other shapes"));
 }
 
-TEST(Parts, OtherShapesAreToldOfEachPart) {
+TEST(Parts, OtherShapesAreNamedForEachPart) {
   const std::vector<OperationPart> found =
       parts(operation({site("2x2", "p", {100}), site("3x3", "q", {500})}),
             operation({site("4x4", "p", {110}), site("5x5", "q", {520})}));

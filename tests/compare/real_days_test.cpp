@@ -42,7 +42,8 @@ class RealDays : public ::testing::Test {
     if (days_.empty()) GTEST_SKIP() << "no corpus";
   }
 
-  // `runs` days a side, picked at random; times of `slowed` on the current side are a tenth longer.
+  // `runs` days per side, picked at random; times of `slowed` on the current side are a tenth
+  // longer.
   std::map<std::string, Verdict> compare(std::size_t runs, const std::string& slowed) {
     std::shuffle(days_.begin(), days_.end(), random_);
     std::map<std::string, OperationRuns> operations;
@@ -83,11 +84,11 @@ class RealDays : public ::testing::Test {
   std::mt19937_64 random_{60};
 };
 
-TEST_F(RealDays, RaiseNoAlarmWithThreeRunsASide) {
+TEST_F(RealDays, RaiseNoAlarmWithThreeRunsPerSide) {
   EXPECT_EQ(false_alarms(3), 0);
 }
 
-TEST_F(RealDays, RaiseNoAlarmWithFiveRunsASide) {
+TEST_F(RealDays, RaiseNoAlarmWithFiveRunsPerSide) {
   EXPECT_EQ(false_alarms(5), 0);
 }
 

@@ -82,7 +82,7 @@ Rates simulate(std::size_t runs, int comparisons, std::uint64_t seed, std::size_
           static_cast<double>(found_overall) / slowed_overall};
 }
 
-TEST(Simulation, FiveRunsASideGateWell) {
+TEST(Simulation, FiveRunsPerSideGateWell) {
   const Rates rates = simulate(5, 1000, 20261115);
   RecordProperty("false_alarms", std::to_string(rates.false_alarms));
   RecordProperty("false_alarms_mean", std::to_string(rates.false_alarms_mean));
@@ -102,7 +102,7 @@ TEST(Simulation, AHundredCallsShowOperationsOfTwoLevelsToo) {
   EXPECT_GE(rates.power_overall, 0.9);
 }
 
-TEST(Simulation, ThreeRunsASideAdvise) {
+TEST(Simulation, ThreeRunsPerSideAdvise) {
   const Rates rates = simulate(3, 1000, 8);
   RecordProperty("false_alarms", std::to_string(rates.false_alarms));
   RecordProperty("false_alarms_mean", std::to_string(rates.false_alarms_mean));
@@ -111,7 +111,7 @@ TEST(Simulation, ThreeRunsASideAdvise) {
   EXPECT_GE(rates.power, 0.75);
 }
 
-TEST(Simulation, OneRunASideCallsNothing) {
+TEST(Simulation, OneRunPerSideCallsNothing) {
   EXPECT_EQ(simulate(1, 100, 3).false_alarms, 0);
 }
 

@@ -36,11 +36,11 @@ TEST(HtaText, SaysHowMuchOfTheIdleTimeHasItsMainCause) {
                                    .take();
     return to_text(report_of(trace), 10, 100);
   };
-  EXPECT_NE(sentence(900'000).find("Nearly all of the idle time waited for the host."),
+  EXPECT_NE(sentence(900'000).find("Nearly all of the idle time was spent waiting for the host."),
             std::string::npos);
-  EXPECT_NE(sentence(200'000).find("Most of the idle time waited for the host."),
+  EXPECT_NE(sentence(200'000).find("Most of the idle time was spent waiting for the host."),
             std::string::npos);
-  EXPECT_NE(sentence(60'000).find("of the idle time is long gaps before work already launched."),
+  EXPECT_NE(sentence(60'000).find("of the idle time was long gaps before work already launched."),
             std::string::npos);
 }
 

@@ -31,7 +31,7 @@ analyze::RankReport report() {
 
 TEST(RanksText, NamesWhoComesLateAndWhy) {
   EXPECT_EQ(to_text(report(), 10, 100), R"(
-  Rank 1 comes last to 9 of 10 shared collectives, 900.0 µs later than the next in all, because it computes longer.
+  Rank 1 arrives last at 9 of 10 shared collectives, 900.0 µs after the next rank in total, because it computes longer.
 
   rank    compute  communication    waited  last      late    clock       ±
   rank 0   4.0 ms         2.0 ms  900.0 µs     0      0 ns     0 ns       –
@@ -41,7 +41,7 @@ TEST(RanksText, NamesWhoComesLateAndWhy) {
   AllReduce (group 0)     10            100.0 µs  300.0 µs   50.0 µs
 
   The slowest rank computes 11.1 % longer than the mean.
-  2 of the 4 ranks are here.
+  Traces of 2 of the 4 ranks were given.
 )");
 }
 

@@ -34,16 +34,16 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   ProfilerStep#      1    2.0 ms    1.5 ms    2.0 ms    2.0 ms    2.0 ms  75.0 %
   aten::mm           1  500.0 µs  500.0 µs  500.0 µs  500.0 µs  500.0 µs  25.0 %
 
-  bottleneck         self   share  together  spent on
-  ProfilerStep#    1.5 ms  55.6 %    55.6 %       cpu
-  sgemm          600.0 µs  22.2 %    77.8 %       gpu
-  aten::mm       500.0 µs  18.5 %    96.3 %       cpu
-  Memcpy HtoD    100.0 µs   3.7 %   100.0 %  transfer
+  bottleneck         self   share  cumulative  spent on
+  ProfilerStep#    1.5 ms  55.6 %      55.6 %       cpu
+  sgemm          600.0 µs  22.2 %      77.8 %       gpu
+  aten::mm       500.0 µs  18.5 %      96.3 %       cpu
+  Memcpy HtoD    100.0 µs   3.7 %     100.0 %  transfer
 
-  what to change                                           gain
-  Use the tensor cores: FP32 kernels leave them idle  not known
-  Look at one kernel first                            not known
-  Copy from pinned memory, without waiting            not known
+  what to change                                         gain
+  Use the tensor cores: FP32 kernels leave them idle  unknown
+  Start with one kernel                               unknown
+  Copy from pinned memory, without waiting            unknown
   how: fathom suggest run.pftrace
 
 )");

@@ -72,8 +72,8 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   program build       at      took  of the run
   clBuildProgram  3.0 ms  120.0 ms      12.0 %
 
-  bottleneck  calls      self   share  together  spent on
-  batch           2  600.0 ms  70.0 %    70.0 %       cpu
+  bottleneck  calls      self   share  cumulative  spent on
+  batch           2  600.0 ms  70.0 %      70.0 %       cpu
 
   Memory: at most 16.8 MB on the device.
   4.2 MB in 3 blocks was never freed: clCreateBuffer in "cache" and 1 more place.

@@ -73,7 +73,7 @@ Trace read(const std::string& file) {
   return read_nsys(Input::from_bytes(file));
 }
 
-// "GPU 0/stream 7: name kind start+duration", a line a span, sorted by track and time.
+// "GPU 0/stream 7: name kind start+duration", one line per span, sorted by track and time.
 std::vector<std::string> lines_of(const Trace& trace) {
   std::vector<std::string> lines;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {

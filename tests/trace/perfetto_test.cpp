@@ -99,7 +99,7 @@ TEST(Perfetto, FlowsBeginAtTheFirstEventAndEndAtTheLast) {
   EXPECT_EQ(trace.flows[2].id, 77U);
 }
 
-TEST(Perfetto, EventsOfTheJsonFormatAreReadInItsDress) {
+TEST(Perfetto, LegacyEventsOfTheJsonFormatAreRead) {
   PerfettoBuilder builder;
   builder.packet([](pbf_writer& packet) {
     packet.add_uint32(pf::packet::kSequenceId, 2);

@@ -61,8 +61,8 @@ struct HandOver {
 // other ranks (see ranks.h); events where the source has no records of them and nothing shows that
 // they delayed anything.
 //
-// Memory: 40 bytes a piece of GPU work, 12 bytes a piece of a host line, of which there are at most
-// two a span. Time is linear in the spans but for sorting.
+// Memory: 40 bytes per piece of GPU work, 12 bytes per piece of a host line, of which there are at
+// most two per span. Time is linear in the spans but for sorting.
 struct Dependencies {
   GpuWork gpu;
   HostLines host;

@@ -9,7 +9,7 @@
 namespace fathom::analyze {
 
 // Copies and fills of one direction ("Memcpy HtoD", "Memset"), of those that say how many bytes
-// they moved. The rate of one is its bytes by its duration; GB/s is 10⁹ bytes a second.
+// they moved. The rate of one is its bytes by its duration; GB/s is 10⁹ bytes per second.
 struct Bandwidth {
   std::string name;
   std::uint64_t count = 0;

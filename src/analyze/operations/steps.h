@@ -12,7 +12,7 @@ namespace fathom::analyze {
 // What the numbered steps of PyTorch begin with: "ProfilerStep#7".
 inline constexpr std::string_view kStepName = "ProfilerStep#";
 
-// The steps of a run as the host saw them, in order, one a number. Traces of 2021 have them as
+// The steps of a run as the host saw them, in order, one per number. Traces of 2021 have them as
 // operators, later ones as annotations; what a GPU saw of them is not a step.
 std::vector<trace::SpanId> step_spans(const trace::Trace& trace);
 

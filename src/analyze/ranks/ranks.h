@@ -30,7 +30,7 @@ constexpr std::string_view name_of(LateCause cause) {
 //   arrival  when a rank's kernel began: from then on it waits for the others
 //   spread   from the first to the last arrival
 //   late     from the last but one to the last arrival: what the last rank alone cost
-// Who came last is told only where the spread is over 20 µs and twice the residual of the clocks.
+// Who came last is known only where the spread is over 20 µs and twice the residual of the clocks.
 struct CollectiveSkew {
   std::uint32_t operation = 0;  // index into RankReport::operations
   std::uint32_t members = 0;

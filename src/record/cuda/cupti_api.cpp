@@ -55,7 +55,7 @@ bool find_all(void* library, CuptiApi& api) {
 std::optional<CuptiApi> load_cupti(std::string& problem) {
   void* library = open_library();
   if (library == nullptr) {
-    problem = "libcupti.so is not found; FATHOM_CUPTI=/path/to/libcupti.so names one";
+    problem = "libcupti.so not found; set FATHOM_CUPTI=/path/to/libcupti.so";
     return std::nullopt;
   }
   CuptiApi api;

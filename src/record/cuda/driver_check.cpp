@@ -13,9 +13,9 @@ using DriverGetVersion = int (*)(int* version);
 DriverCheck check_cuda_driver(const char* library) {
   void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) {
-    return {false, std::nullopt,
-            fmt::format("no NVIDIA driver here ({} is not installed): CUDA work is not recorded",
-                        library)};
+    return {
+        false, std::nullopt,
+        fmt::format("no NVIDIA driver ({} is not installed): CUDA work is not recorded", library)};
   }
   // Left open: some driver versions do not survive being unloaded.
   const auto get_version = reinterpret_cast<DriverGetVersion>(dlsym(handle, "cuDriverGetVersion"));
@@ -23,9 +23,9 @@ DriverCheck check_cuda_driver(const char* library) {
   const int failed = get_version == nullptr ? -1 : get_version(&version);
   if (failed != 0 || version <= 0) {
     return {false, std::nullopt,
-            fmt::format(
-                "{} is here but is no working NVIDIA driver (error {}): CUDA work is not recorded",
-                library, failed)};
+            fmt::format("{} is installed but is not a working NVIDIA driver (error {}): CUDA work "
+                        "is not recorded",
+                        library, failed)};
   }
   return {true, version,
           fmt::format("NVIDIA driver for CUDA {}.{}", version / 1000, version % 1000 / 10)};

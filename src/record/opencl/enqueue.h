@@ -1,7 +1,7 @@
 #pragma once
 
 #include "record/opencl/calls.h"
-#include "record/opencl/flight.h"
+#include "record/opencl/commands_in_flight.h"
 #include "record/opencl/poller.h"
 #include "record/opencl/sink.h"
 

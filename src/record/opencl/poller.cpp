@@ -10,8 +10,8 @@
 #include <new>
 
 #include "record/opencl/calls.h"
+#include "record/opencl/commands_in_flight.h"
 #include "record/opencl/devices.h"
-#include "record/opencl/flight.h"
 #include "record/opencl/forever.h"
 #include "record/opencl/memory.h"
 #include "record/opencl/names.h"
@@ -69,7 +69,7 @@ void before_fork() {
   poller->start.lock();
   lock_memory();
   lock_queues();
-  lock_flight();
+  lock_commands_in_flight();
   lock_devices();
   lock_names();
 }
@@ -77,7 +77,7 @@ void before_fork() {
 void unlock_all(bool in_child) {
   unlock_names();
   unlock_devices();
-  unlock_flight();
+  unlock_commands_in_flight();
   unlock_queues(in_child);
   unlock_memory();
   poller->start.unlock();

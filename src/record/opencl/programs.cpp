@@ -24,7 +24,7 @@ void CL_CALLBACK build_ended(cl_program program, void* user_data) {
   build.notify(program, build.user_data);
 }
 
-// Calls call(notify, user_data). Where the program wants to be told, it is told through us. A
+// Calls call(notify, user_data). Where the program wants to be notified, that goes through us. A
 // driver that refuses the build may never tell anybody: the few bytes are left behind then.
 template <typename Call>
 auto build(const char* api, const char* in_background, Notify notify, void* user_data, Call call,
@@ -40,8 +40,8 @@ auto build(const char* api, const char* in_background, Notify notify, void* user
 cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices,
                                  const char* options, Notify notify, void* user_data) {
   return build("clBuildProgram", "clBuildProgram (in the background)", notify, user_data,
-               [&](Notify told, void* with) {
-                 return driver.clBuildProgram(program, count, devices, options, told, with);
+               [&](Notify notify, void* with) {
+                 return driver.clBuildProgram(program, count, devices, options, notify, with);
                });
 }
 
@@ -50,9 +50,9 @@ cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, const cl_d
                                    const cl_program* headers, const char** header_names,
                                    Notify notify, void* user_data) {
   return build("clCompileProgram", "clCompileProgram (in the background)", notify, user_data,
-               [&](Notify told, void* with) {
+               [&](Notify notify, void* with) {
                  return driver.clCompileProgram(program, count, devices, options, header_count,
-                                                headers, header_names, told, with);
+                                                headers, header_names, notify, with);
                });
 }
 
@@ -62,9 +62,9 @@ cl_program CL_API_CALL link_program(cl_context context, cl_uint count, const cl_
                                     cl_int* error) {
   return build(
       "clLinkProgram", "clLinkProgram (in the background)", notify, user_data,
-      [&](Notify told, void* with) {
-        return driver.clLinkProgram(context, count, devices, options, program_count, programs, told,
-                                    with, error);
+      [&](Notify notify, void* with) {
+        return driver.clLinkProgram(context, count, devices, options, program_count, programs,
+                                    notify, with, error);
       },
       error);
 }

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "record/opencl/calls.h"
-#include "record/opencl/flight.h"
+#include "record/opencl/commands_in_flight.h"
 
 namespace fathom::record::opencl {
 namespace {

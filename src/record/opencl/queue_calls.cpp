@@ -4,7 +4,7 @@
 #include "record/opencl/queue_calls.h"
 
 #include "record/opencl/calls.h"
-#include "record/opencl/flight.h"
+#include "record/opencl/commands_in_flight.h"
 #include "record/opencl/poller.h"
 
 namespace fathom::record::opencl {

@@ -23,7 +23,7 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.begin_object();
   json.key("operation").value(change.name);
   json.key("kind").value(trace::name_of(change.kind));
-  const compare::WhichCalls& which = change.which;
+  const compare::CallSubset& which = change.which;
   const auto known = [](const std::string& text) {
     return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
   };
@@ -33,7 +33,7 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.key("baseline_shape").value(known(which.base_shape));
   json.key("current_shape").value(known(which.current_shape));
   json.key("place_in_step").value(which.place ? std::optional(which.place->place) : std::nullopt);
-  json.key("is_rest").value(which.rest != compare::WhichCalls::Rest::none);
+  json.key("is_rest").value(which.rest != compare::CallSubset::Rest::none);
   json.key("matched_by").value(change.is_by_structure ? "launcher" : "name");
   json.key("change_type").value(compare::name_of(verdict.type));
   json.key("is_significant").value(verdict.is_significant);

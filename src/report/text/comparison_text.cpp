@@ -65,7 +65,7 @@ std::string also_changed(const Comparison& comparison, std::size_t width) {
   }
   if (text.empty()) return {};
   if (more > 0) text += fmt::format("    … {} more in --json\n", more);
-  return "\n  Beside the time of a call:\n" + text;
+  return "\n  Other changes:\n" + text;
 }
 
 std::string memory_line(const Comparison& comparison) {

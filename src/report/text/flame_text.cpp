@@ -29,7 +29,7 @@ std::string headline(const FlameTree& tree, FlameWeight weight) {
   const std::string whole = amount(tree.nodes[0].total(weight), weight);
   switch (weight) {
     case FlameWeight::cpu:
-      return fmt::format("  {} of CPU time, by call path. Waiting counts: it is wall time.\n",
+      return fmt::format("  {} of CPU time, by call path. It is wall time, waiting included.\n",
                          whole);
     case FlameWeight::gpu:
       return fmt::format("  {} of GPU work, by the call path that launched it.\n", whole);

@@ -39,13 +39,14 @@ std::string story(const History& history) {
   const std::size_t count = changed(history);
   if (count > 0) {
     return fmt::format(
-        "  {} of {} changed by {:g} % or more; most of it at {}.\n", base::format_count(count),
+        "  {} of {} changed by {:g} % or more, most of them at {}.\n", base::format_count(count),
         base::format_plural(history.operations.size(), "operation", "operations"),
         history.threshold_pct, base::fit(short_name(history.runs[busiest_run(history)]), 60));
   }
   if (!history.is_long_enough()) {
     return fmt::format(
-        "  {} too few: it takes {} to tell a step from chance. To compare two groups of runs:\n"
+        "  {} too few: it takes {} to tell a step change from noise. To compare two groups of "
+        "runs:\n"
         "  fathom compare BEFORE… --with NOW…\n",
         base::format_plural(history.runs.size(), "run is", "runs are"), compare::kLeastHistory);
   }

@@ -26,7 +26,7 @@ std::string titled(const base::Table& table, std::size_t width) {
 }
 
 std::string stream_text(const std::optional<std::int64_t>& stream) {
-  return stream ? fmt::format("stream {}", *stream) : std::string("a stream");
+  return stream ? fmt::format("stream {}", *stream) : std::string("one stream");
 }
 
 std::string rate(const std::optional<double>& gb_s) {

@@ -57,17 +57,17 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
 // Between two samples a program can have had more: then the kernel knows, for one process at least.
 std::string host_sentence(const Memory& memory) {
   if (!peak_rss(memory)) {
-    return fmt::format("the program was over after one sample of the host's, {} at its start",
+    return fmt::format("the program ended after one sample of host memory, {} at its start",
                        bytes_text(memory.rss.front().bytes));
   }
   const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
-  return fmt::format("the host's peaked at {}{}", bytes_text(*peak_rss(memory)),
+  return fmt::format("host memory peaked at {}{}", bytes_text(*peak_rss(memory)),
                      is_counted ? ", as the kernel counted" : "");
 }
 
 std::string leak_sentence(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
-  if (device.leaks.empty()) return "All that was allocated was freed.";
+  if (device.leaks.empty()) return "Everything that was allocated was freed.";
   return fmt::format("{} in {} was still allocated at the end of the recording.",
                      bytes_text(total_bytes(device.leaks)),
                      base::format_plural(total_blocks(device.leaks), "block", "blocks"));
@@ -79,7 +79,7 @@ std::string place_in_words(const MemoryUse& use, const std::vector<MemoryUse>& a
   if (!use.scope.empty() || use.call.empty()) return place_text(use);
   const bool is_in_scopes_too = std::ranges::any_of(
       all, [&](const MemoryUse& other) { return other.call == use.call && !other.scope.empty(); });
-  return std::string(use.call) + (is_in_scopes_too ? ", outside of any scope" : "");
+  return std::string(use.call) + (is_in_scopes_too ? ", outside any scope" : "");
 }
 
 std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
@@ -88,7 +88,7 @@ std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
                                  device_label(device), bytes_text(peak),
                                  time_text(device.levels[device.peak].time_ns - memory.begin_ns));
   if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
-    text += fmt::format("; {} of that is older than it",
+    text += fmt::format("; {} of that was allocated before it",
                         base::format_percent(percent(device.unknown_at_peak, peak)));
   } else if (!device.at_peak.empty()) {
     const MemoryUse& first = device.at_peak.front();
@@ -147,7 +147,7 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
                base::format_percent(percent(uses[i].bytes, whole))});
   }
   if (older > 0) {
-    table.row({"(older than the recording)", bytes_text(older), "–",
+    table.row({"(allocated before the recording)", bytes_text(older), "–",
                base::format_percent(percent(older, whole))});
   }
   std::string text = "\n" + table.text(width);
@@ -161,7 +161,8 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
 // What happened beside the levels, a line each.
 std::string facts(const DeviceMemory& device) {
   std::string text = fmt::format(
-      "\n  {}, {}, {} in all", base::format_plural(device.allocations, "allocation", "allocations"),
+      "\n  {}, {}, {} in total",
+      base::format_plural(device.allocations, "allocation", "allocations"),
       base::format_plural(device.frees, "free", "frees"), bytes_text(device.allocated_bytes));
   if (device.allocations > 0 && device.peak_bytes() > 0) {
     text += fmt::format(": {:.1f} × the peak", static_cast<double>(device.allocated_bytes) /
@@ -177,18 +178,18 @@ std::string facts(const DeviceMemory& device) {
   }
   if (device.fragmentation && device.fragmentation->free_bytes > 0) {
     text += fmt::format(
-        "  Fragmentation at the peak: {}. {} lay free between blocks, {} the largest piece.\n",
+        "  Fragmentation at the peak: {}. {} was free between blocks, the largest piece {}.\n",
         base::format_percent(device.fragmentation->share * 100),
         bytes_text(device.fragmentation->free_bytes),
         bytes_text(device.fragmentation->largest_free_bytes));
   }
   if (device.without_address > 0) {
-    text += fmt::format("  {} without an address: whose memory it was cannot be told.\n",
+    text += fmt::format("  {} without an address: the owner of that memory is unknown.\n",
                         base::format_plural(device.without_address, "event", "events"));
   }
   if (device.unseen_frees > 0) {
-    text += fmt::format("  {} not seen: the address was allocated again.\n",
-                        base::format_plural(device.unseen_frees, "free was", "frees were"));
+    text += fmt::format("  {} missing: the address was allocated again.\n",
+                        base::format_plural(device.unseen_frees, "free is", "frees are"));
   }
   return text;
 }
@@ -202,8 +203,8 @@ MemoryStory memory_story(const Memory& memory, const trace::Trace& trace) {
   if (!memory.rss.empty() || memory.kernel_peak_rss) {
     return {fmt::format("No device memory was allocated; {}.", host_sentence(memory)), ""};
   }
-  return {trace.run.begin_ns ? "The program was over before its memory could be sampled."
-                             : "Nothing in this file tells of memory.",
+  return {trace.run.begin_ns ? "The program ended before its memory could be sampled."
+                             : "There is nothing about memory in this file.",
           ""};
 }
 

@@ -91,7 +91,7 @@ std::string closing(const RankReport& report) {
   }
   if (!report.missing.empty() && report.world_size) {
     const std::size_t here = static_cast<std::size_t>(*report.world_size) - report.missing.size();
-    text += fmt::format("  {} of the {} ranks are here.\n", format_count(here),
+    text += fmt::format("  Traces of {} of the {} ranks were given.\n", format_count(here),
                         format_count(static_cast<std::uint64_t>(*report.world_size)));
   }
   return text.empty() ? text : "\n" + text;
@@ -101,14 +101,14 @@ std::string closing(const RankReport& report) {
 
 std::string ranks_story(const RankReport& report) {
   if (report.collectives.empty()) {
-    return "The ranks share no collective that tells how their clocks stand to each other.";
+    return "The ranks share no collective that would align their clocks.";
   }
-  if (report.stragglers.empty()) return "No rank comes late to the collectives they share.";
+  if (report.stragglers.empty()) return "No rank is late for the collectives they share.";
   const std::uint32_t worst = report.stragglers.front();
   const RankRow& row = report.rows[worst];
   std::string name = rank_name(report, worst);
   name[0] = name[0] == 'r' ? 'R' : name[0];
-  return fmt::format("{} comes last to {} of {}, {} later than the next in all{}.", name,
+  return fmt::format("{} arrives last at {} of {}, {} after the next rank in total{}.", name,
                      format_count(row.times_last),
                      base::format_plural(row.shared, "shared collective", "shared collectives"),
                      base::format_duration(row.late_ns), cause_text(row));

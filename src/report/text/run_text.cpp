@@ -25,7 +25,7 @@ std::string story(const RunReport& report, const trace::Trace& trace) {
   }
   if (!activity.gpu_window_ns && trace.memory.size() > trace.spans.size()) {
     return fmt::format(
-        "  A record of memory, {}: fathom memory tells how much, when and whose.\n",
+        "  A record of memory, {}: fathom memory shows how much, when and whose.\n",
         base::format_plural(trace.memory.size(), "allocation or free", "allocations and frees"));
   }
   if (trace.spans.size() == 0) return "  No spans in this file.\n";
@@ -137,7 +137,7 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
 
 std::string bottleneck_list(const RunReport& report, std::size_t width) {
   if (report.bottlenecks.empty()) return {};
-  base::Table table({"bottleneck", "self", "share", "together", "spent on"});
+  base::Table table({"bottleneck", "self", "share", "cumulative", "spent on"});
   for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
     const Operation& operation = report.operations[bottleneck.operation];
     table.row({shown_name(operation), base::format_duration(static_cast<double>(operation.self_ns)),

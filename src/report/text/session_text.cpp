@@ -41,9 +41,9 @@ std::uint64_t launches(const ProfileSession& session) {
 
 // Why a run may have nothing to show; of a program that Fathom started, that is news.
 constexpr const char* kNothingRecorded =
-    "  No GPU work and no scopes were recorded. Fathom sees OpenCL that goes through the loader\n"
-    "  (libOpenCL.so), CUDA where there is an NVIDIA driver, and scopes of programs that link the\n"
-    "  Fathom library; this program, and the children it started, did none of that.\n";
+    "  No GPU work and no scopes were recorded. Fathom sees OpenCL calls through the loader\n"
+    "  (libOpenCL.so), CUDA where there is an NVIDIA driver, and scopes of programs that use the\n"
+    "  Fathom library; this program and its children did none of that.\n";
 
 std::string gpu_story(const ProfileSession& session) {
   if (share_of_run(session, session.total_build_ms) > 0.5) {
@@ -195,7 +195,7 @@ std::string build_table(const ProfileSession& session, std::size_t width) {
 
 std::string bottleneck_table(const ProfileSession& session, std::size_t width) {
   if (session.bottlenecks.empty()) return {};
-  base::Table table({"bottleneck", "calls", "self", "share", "together", "spent on"});
+  base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
   for (const Bottleneck& each : session.bottlenecks) {
     table.row({each.operation, base::format_count(each.call_count),
                duration_of_ms(each.self_time_ms), percent(each.share),

@@ -45,13 +45,13 @@ std::string headline(const SuggestReport& report) {
 std::string story(const SuggestReport& report) {
   const Suggestions& found = report.found;
   if (found.list.empty() && report.not_critical > 0) {
-    return fmt::format("Nothing is critical: {} would bring less than 20 %, or are without a gain.",
+    return fmt::format("Nothing is critical: {} would save less than 20 %, or an unknown amount.",
                        base::format_plural(report.not_critical, "change", "changes"));
   }
   if (found.list.empty()) {
     std::string text = "Nothing to suggest: no rule found anything worth changing.";
     if (found.left_out > 0) {
-      text += fmt::format(" {} under 0.5 % left out (--all).",
+      text += fmt::format(" {} of less than 0.5 % left out (--all shows them).",
                           base::format_plural(found.left_out, "change", "changes"));
     }
     return found.why_no_gains.empty() ? text : text + " " + found.why_no_gains;
@@ -63,10 +63,10 @@ std::string story(const SuggestReport& report) {
     total += one.gain_pct;
     count += one.gain ? 1 : 0;
   }
-  if (count == 0) return "No change is known that would make this run shorter.";
+  if (count == 0) return "No change is known to make this run shorter.";
   const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
   return fmt::format(
-      "{} would take {} off the run. (Replayed without a change, it comes within {} of what was "
+      "{} would take {} off the run. (The replay without any change is within {} of what was "
       "measured.)",
       base::format_plural(count, "change", "changes together"), base::format_percent(total),
       base::format_percent(off));
@@ -139,7 +139,7 @@ std::string to_text(const SuggestReport& report, std::size_t top, std::size_t wi
     text += fmt::format("\n  … {} more (--top {})\n", found.list.size() - shown, found.list.size());
   }
   if (shown > 0 && found.left_out > 0) {
-    text += fmt::format("\n  {} of less than 0.5 % left out (--all)\n",
+    text += fmt::format("\n  {} of less than 0.5 % left out (--all shows them)\n",
                         base::format_plural(found.left_out, "change", "changes"));
   }
   return text + "\n";

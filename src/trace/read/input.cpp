@@ -117,7 +117,7 @@ void Input::look_at_head() {
   head_.resize(stream.read(head_.data(), kHeadBytes));
   if (!head_.empty()) return;
   if (stream.is_damaged()) {
-    throw base::Error(name_, "the compressed data is cut off or damaged: nothing can be unpacked");
+    throw base::Error(name_, "the compressed data is cut off or damaged, nothing can be unpacked");
   }
   throw base::Error(name_, "is empty");
 }

@@ -18,9 +18,10 @@ OutputFormat format_of(const std::string& path) {
   if (!is_packed && (name.ends_with(".pftrace") || name.ends_with(".perfetto-trace"))) {
     return OutputFormat::perfetto;
   }
-  throw base::Error(path, "the name does not say which format to write",
-                    "Let it end in .json, .json.gz, .json.zst (Chrome), .pftrace, .perfetto-trace "
-                    "(Perfetto) or .profile.json (profile)");
+  throw base::Error(
+      path, "the file name does not say which format to write",
+      "Use a name that ends in .json, .json.gz, .json.zst (Chrome), .pftrace, .perfetto-trace "
+      "(Perfetto) or .profile.json (profile)");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(DriverCheck, ADriverSaysWhichCudaItRuns) {
   EXPECT_EQ(check.line, "NVIDIA driver for CUDA 12.4");
 }
 
-TEST(DriverCheck, ALibraryThatIsNoDriverIsToldApart) {
+TEST(DriverCheck, ALibraryThatIsNoDriverIsRecognised) {
   const DriverCheck check = check_cuda_driver("libm.so.6");
   EXPECT_FALSE(check.found);
   EXPECT_NE(check.line.find("no working NVIDIA driver"), std::string::npos) << check.line;

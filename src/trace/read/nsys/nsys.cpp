@@ -35,8 +35,8 @@ void refuse_others(const OpenExport& from) {
   const SqliteDatabase& database = from.database;
   if (!database.is_readable()) {
     throw base::Error(from.input->name(), database.is_cut_off()
-                                              ? "SQLite database that is cut off before its tables"
-                                              : "SQLite database that is damaged: no tables");
+                                              ? "SQLite database, cut off before its tables"
+                                              : "damaged SQLite database: no tables");
   }
   if (!is_nsys_export(database)) {
     throw base::Error(from.input->name(),

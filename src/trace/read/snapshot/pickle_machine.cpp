@@ -207,16 +207,16 @@ bool PickleMachine::step_container(char opcode) {
 bool PickleMachine::step_memo(char opcode) {
   switch (opcode) {
     case 'p':
-      put(static_cast<std::uint64_t>(decode_decimal(take_line()).value_or(-1)));
+      memoize(static_cast<std::uint64_t>(decode_decimal(take_line()).value_or(-1)));
       return true;
     case 'q':
-      put(take_number(1));
+      memoize(take_number(1));
       return true;
     case 'r':
-      put(take_number(4));
+      memoize(take_number(4));
       return true;
     case '\x94':
-      put(memoized_);
+      memoize(memoized_);
       return true;
     case 'g':
       get(static_cast<std::uint64_t>(decode_decimal(take_line()).value_or(-1)));

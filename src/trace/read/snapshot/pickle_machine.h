@@ -51,7 +51,7 @@ class PickleMachine {
   void add(std::vector<PickleRef> items, bool to_dict);
   void refuse(PickleRef callable, std::uint64_t count);
   void reduce();
-  void put(std::uint64_t index);
+  void memoize(std::uint64_t index);
   void get(std::uint64_t index);
   void collapse();
 

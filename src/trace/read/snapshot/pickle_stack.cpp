@@ -157,7 +157,7 @@ void PickleMachine::reduce() {
   refuse(parts[0], 1);
 }
 
-void PickleMachine::put(std::uint64_t index) {
+void PickleMachine::memoize(std::uint64_t index) {
   if (index > bytes_.size()) throw Stop{PickleEnd::damaged};
   if (index >= memo_.size()) memo_.resize(index + 1, kUnset);
   if (memo_[index] == kUnset) ++memoized_;

@@ -28,7 +28,7 @@ const char* described(PickleKind kind) {
     case PickleKind::boolean:
       return "a number";
     default:
-      return "no plain data";
+      return "something other than plain data";
   }
 }
 

@@ -1,4 +1,4 @@
-#include "compare/which_calls.h"
+#include "compare/call_subset.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace fathom::compare {
 namespace {
 
-using Rest = WhichCalls::Rest;
+using Rest = CallSubset::Rest;
 
 std::string_view innermost(std::string_view path) {
   const std::size_t at = path.rfind(kInside);
@@ -23,10 +23,10 @@ struct Values {
   std::set<std::string_view> all;
   bool has_rest = false;
 
-  bool must_be_told() const { return all.size() + (has_rest ? 1 : 0) > 1; }
+  bool must_be_named() const { return all.size() + (has_rest ? 1 : 0) > 1; }
 };
 
-std::string path_words(const Values& paths, const WhichCalls& part) {
+std::string path_words(const Values& paths, const CallSubset& part) {
   if (part.rest == Rest::of_paths) return "in other operations";
   if (part.path.empty()) return "in no operation";
   std::set<std::string_view> inner;
@@ -41,10 +41,10 @@ void add_words(std::string& to, std::string_view words) {
 
 }  // namespace
 
-void tell_apart(std::span<WhichCalls* const> parts) {
+void tell_apart(std::span<CallSubset* const> parts) {
   Values shapes;
   std::map<std::string_view, Values> paths;  // of each shape
-  for (const WhichCalls* part : parts) {
+  for (const CallSubset* part : parts) {
     if (part->rest == Rest::of_shapes) {
       shapes.has_rest = true;
       continue;
@@ -56,16 +56,16 @@ void tell_apart(std::span<WhichCalls* const> parts) {
       paths[part->shape].all.insert(part->path);
     }
   }
-  for (WhichCalls* part : parts) {
+  for (CallSubset* part : parts) {
     if (part->rest == Rest::of_shapes) {
       add_words(part->words, "other shapes");
       continue;
     }
-    if (shapes.must_be_told()) {
+    if (shapes.must_be_named()) {
       add_words(part->words, part->shape.empty() ? "of unknown shape" : part->shape);
     }
     const Values& of_shape = paths[part->shape];
-    if (of_shape.must_be_told()) add_words(part->words, path_words(of_shape, *part));
+    if (of_shape.must_be_named()) add_words(part->words, path_words(of_shape, *part));
     if (part->rest == Rest::of_places) add_words(part->words, "other calls of a step");
     if (part->place) {
       add_words(part->words,

@@ -14,7 +14,7 @@ struct PlaceInStep {
 };
 
 // Which calls of an operation are compared; all of them, where nothing is said.
-struct WhichCalls {
+struct CallSubset {
   std::string shape;  // what they worked on; empty where unknown or not the same
   std::string path;   // the operations around them; empty where there are none or not the same
   std::optional<PlaceInStep> place;
@@ -32,6 +32,6 @@ struct WhichCalls {
 };
 
 // Gives each of the parts of one operation the words that tell it from the others, and no more.
-void tell_apart(std::span<WhichCalls* const> parts);
+void tell_apart(std::span<CallSubset* const> parts);
 
 }  // namespace fathom::compare

@@ -1,4 +1,4 @@
-#include "record/opencl/flight.h"
+#include "record/opencl/commands_in_flight.h"
 
 #include <new>
 #include <thread>
@@ -258,11 +258,11 @@ cl_int reference_count(cl_event event, cl_uint& count) noexcept {
   return status;
 }
 
-void lock_flight() noexcept {
+void lock_commands_in_flight() noexcept {
   pool->lock.lock();
 }
 
-void unlock_flight() noexcept {
+void unlock_commands_in_flight() noexcept {
   pool->lock.unlock();
 }
 

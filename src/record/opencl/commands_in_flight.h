@@ -27,7 +27,7 @@ void drain_all() noexcept;
 // clGetEventInfo(CL_EVENT_REFERENCE_COUNT) without the references that are ours.
 cl_int reference_count(cl_event event, cl_uint& count) noexcept;
 
-void lock_flight() noexcept;  // around a fork
-void unlock_flight() noexcept;
+void lock_commands_in_flight() noexcept;  // around a fork
+void unlock_commands_in_flight() noexcept;
 
 }  // namespace fathom::record::opencl
