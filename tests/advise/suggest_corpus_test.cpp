@@ -19,7 +19,7 @@ std::vector<std::string> all_files() {
   return files;
 }
 
-TEST(SuggestCorpus, GainsAreToldOnlyWhereTheReplayIsWithinThreePercent) {
+TEST(SuggestCorpus, GainsAreGivenOnlyWhereTheReplayIsWithinThreePercent) {
   const std::vector<std::string> files = all_files();
   if (files.empty()) GTEST_SKIP() << "no corpus";
   for (const std::string& file : files) {

@@ -303,7 +303,7 @@ TEST(Words, CopiesThatArePinnedAreNoEvidenceAgainstPageableOnes) {
 }
 
 // Views cannot go to another thread, or to the GPU.
-TEST(Words, AnOperationThatMakesViewsIsToldToKeepThem) {
+TEST(Words, AnOperationThatMakesViewsShouldReuseThem) {
   TraceMaker maker;
   std::int64_t now = 0;
   for (int i = 0; i < 10; ++i) {

@@ -191,7 +191,7 @@ TEST(Dependencies, TheBackwardPassIsHandedOverAndBack) {
   EXPECT_EQ(found.hand_overs[1].from_time_ns, 100 * kUs);
 }
 
-TEST(RuntimeCalls, AreToldByNameWhateverTheRuntime) {
+TEST(RuntimeCalls, AreRecognisedByNameWhateverTheRuntime) {
   EXPECT_EQ(call_role("cudaLaunchKernelExC"), CallRole::launch);
   EXPECT_EQ(call_role("cuLaunchKernel"), CallRole::launch);
   EXPECT_EQ(call_role("hipExtModuleLaunchKernel"), CallRole::launch);

@@ -90,7 +90,7 @@ TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
   EXPECT_EQ(ns(found.builds[0].start_ms), 900);
 }
 
-TEST(Session, AKernelsSizeIsToldWhereAllItsLaunchesAgree) {
+TEST(Session, AKernelsSizeIsGivenWhereAllItsLaunchesAgree) {
   Making making;
   for (const int start : {0, 10, 20}) {
     making.gpu_span(1, "same", SpanKind::kernel, start, start + 5);
