@@ -52,11 +52,11 @@ void find_bottlenecks(HtaSummary& summary) {
   const Temporal& time = *summary.temporal;
   const std::vector<Known> all = {
       {"host wait", summary.idle.host_wait_ns, "the GPU waited for the host to launch work"},
-      {"communication", time.communication_ns, "communication ran without any compute alongside"},
+      {"communication", time.communication_ns, "communication ran with no compute beside it"},
       {"other idle time", summary.idle.other_ns,
-       "work that was already launched waited 30 µs or more while the GPU was idle"},
+       "launched work waited 30 µs or more for nothing that this GPU did"},
       {"kernel wait", summary.idle.kernel_wait_ns, "short gaps between kernels add up"},
-      {"copies", time.memory_ns, "copies and fills ran without any compute alongside"},
+      {"copies", time.memory_ns, "copies and fills ran with no compute beside them"},
   };
   for (const Known& known : all) {
     const double share = percent_of(known.time_ns, time.total_ns);
