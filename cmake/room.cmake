@@ -10,7 +10,7 @@ function(fathom_room NAME)
   target_link_libraries(fathom_${NAME} PUBLIC ${ROOM_USES} PRIVATE ${ROOM_LINK})
 endfunction()
 
-# fathom_test(NAME SOURCES … [LINK …]): one GoogleTest program a room, every test known to CTest.
+# fathom_test(NAME SOURCES … [LINK …]): one GoogleTest program per room, every test known to CTest.
 function(fathom_test NAME)
   cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${NAME} ${TEST_SOURCES})
@@ -18,6 +18,7 @@ function(fathom_test NAME)
   target_compile_definitions(test_${NAME} PRIVATE FATHOM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   FATHOM_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(test_${NAME} PRIVATE ${TEST_LINK} GTest::gtest_main)
+  target_precompile_headers(test_${NAME} REUSE_FROM test_headers)
   gtest_discover_tests(test_${NAME} TEST_PREFIX ${NAME}. DISCOVERY_TIMEOUT 60)
 endfunction()
 
@@ -25,6 +26,7 @@ endfunction()
 function(fathom_bench NAME)
   cmake_parse_arguments(BENCH "" "" "SOURCES;LINK" ${ARGN})
   add_executable(bench_${NAME} ${NAME}.cpp ${BENCH_SOURCES})
+  set_target_properties(bench_${NAME} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(bench_${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(bench_${NAME} PRIVATE ${BENCH_LINK})
 endfunction()

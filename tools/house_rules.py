@@ -71,6 +71,20 @@ def line_breaches(lines):
             yield number, "using namespace std"
 
 
+# The tests have these precompiled (tests/CMakeLists.txt), so no compiler misses them there.
+PRECOMPILED = [(r"\b(TEST|TEST_F|TEST_P|EXPECT_\w+|ASSERT_\w+)\(", ("gtest/gtest.h", "gmock/gmock.h")),
+               (r"\bnlohmann::", ("nlohmann/json.hpp", "nlohmann/json_fwd.hpp"))]
+
+
+def test_breaches(path, lines):
+    if path.relative_to(ROOT).parts[0] != "tests":
+        return
+    for uses, headers in PRECOMPILED:
+        used = [number for number, line in enumerate(lines, 1) if re.search(uses, line)]
+        if used and not any(f"#include <{header}>" in lines for header in headers):
+            yield used[0], f"used without #include <{headers[0]}>"
+
+
 def main():
     breaches = []
     lengths = []
@@ -81,6 +95,7 @@ def main():
         if path != pathlib.Path(__file__).resolve():
             breaches += [(name, *b) for b in line_breaches(lines)]
         breaches += [(name, *b) for b in room_breaches(path, lines)]
+        breaches += [(name, *b) for b in test_breaches(path, lines)]
         if name.suffix == ".h" and name.parts[0] in ("src", "include") and "#pragma once" not in lines:
             breaches.append((name, 1, "no #pragma once"))
         if name.suffix == ".h":

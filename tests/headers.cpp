@@ -1,0 +1,2 @@
+// What the precompiled headers of all tests belong to.
+int main() {}
