@@ -1,8 +1,8 @@
-// A tiled matrix multiply on OpenCL, with the mistakes that Fathom is there to find: the GPU idles
+// A tiled matrix multiply on OpenCL, with two mistakes for Fathom to find: the GPU idles
 // while the host prepares the next batch, and a buffer is never released.
 //
-//   ./dev demo                            records it, and shows what was found
-//   ./example_matmul [PROFILE.json]       alone: the same figures, from inside the program
+//   ./dev demo                            records it and shows what was found
+//   ./example_matmul [PROFILE.json]       on its own: the same figures, from inside the program
 #include <CL/cl.h>
 #include <fathom/fathom.h>
 
@@ -16,10 +16,10 @@
 
 namespace {
 
-constexpr std::size_t kSize = 256;  // of the matrices
+constexpr std::size_t kSize = 256;  // rows and columns of a matrix
 constexpr std::size_t kTile = 16;
 constexpr std::size_t kBytes = kSize * kSize * sizeof(float);
-constexpr int kProducts = 4;  // a batch
+constexpr int kProducts = 4;  // per batch
 
 using Matrix = std::vector<float>;
 
@@ -120,13 +120,13 @@ void multiply(const Gpu& gpu, cl_mem a, cl_mem b, cl_mem c) {
   check(clFinish(gpu.queue), "finish");
 }
 
-// The mistake: the GPU has nothing to do until this is over.
+// The first mistake: the GPU is idle until this has finished.
 void prepare_next_batch() {
   FATHOM_SCOPE("prepare next batch");
   std::this_thread::sleep_for(std::chrono::milliseconds(250));
 }
 
-// The other one: nobody ever releases it.
+// The second: the buffer is never released.
 void cache_weights(const Gpu& gpu, const Matrix& weights) {
   FATHOM_SCOPE("cache weights");
   upload(gpu, gpu.buffer(), weights);
@@ -175,7 +175,7 @@ float run(const Gpu& gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  fathom::record_opencl();  // nothing more to do where `fathom profile` has done it
+  fathom::record_opencl();  // has no effect under `fathom profile`, which does the same
   const Gpu gpu;
   const float error = run(gpu);
   const bool is_right = error < 1e-2F;
