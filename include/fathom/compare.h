@@ -28,7 +28,7 @@ enum class ChangeType : std::uint8_t {
   no_change,
   added,  // NEW: only in the current runs
   removed,
-  inconclusive,  // these runs do not tell
+  inconclusive,  // these runs do not decide
   unstable,      // jumps between two levels that are further apart than the change
 };
 
@@ -43,7 +43,7 @@ struct OperationComparison {
   std::optional<double> change_percent_high;
   ChangeType change_type = ChangeType::inconclusive;
   bool is_significant = false;  // the change is real, whatever its size
-  bool is_suspect = false;      // strong evidence, from one run a side
+  bool is_suspect = false;      // strong evidence, from one run per side
   double baseline_calls = 0;    // of a run
   double current_calls = 0;
   std::optional<double> memory_change_mb;
@@ -53,7 +53,7 @@ struct OperationComparison {
 enum class ComparisonOutcome : std::uint8_t {
   no_regression,
   regression,
-  inconclusive,    // something may have got slower, and these runs do not tell
+  inconclusive,    // something may have got slower, and these runs do not decide it
   not_comparable,  // too little of the time is in operations that both sides have
 };
 
@@ -108,8 +108,9 @@ struct ProfilingRuns {
   std::vector<Summaries> summaries;
 };
 
-// A change of `threshold_percent` or more counts. One run a side can make a change suspect; several
-// prove it. Throws an exception of std::runtime_error that says what is wrong with which file.
+// A change of `threshold_percent` or more counts. One run per side can make a change suspect;
+// several prove it. Throws an exception of std::runtime_error that says what is wrong with which
+// file.
 FATHOM_API RunComparison compare_profiling_runs(const ProfilingRuns& base,
                                                 const ProfilingRuns& current,
                                                 double threshold_percent = 5);

@@ -13,9 +13,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kCompareNotes = R"(
-With --gate the exit status is 0 where nothing got slower, 1 for a regression, 3 where these runs do
-not tell, and 2 for bad usage or input; with --repeat that is also a program that cannot be started or
-fails.
+With --gate the exit status is 0 if nothing got slower, 1 for a regression, 3 if the runs are
+inconclusive, and 2 for bad usage or input, or a program that cannot be started or fails (--repeat).
 
 Examples:
   fathom compare before.json.gz --with after.json.gz
@@ -68,7 +67,8 @@ void show(const Report& found, const CompareOptions& options, Files& files) {
 Ending run_history(const CompareOptions& options, Files& files) {
   if (!options.current.empty() || options.repeat > 0 || options.gate ||
       !options.outputs.page.empty()) {
-    throw base::Error("compare --history", "takes one series of runs, has no page and is no gate",
+    throw base::Error("compare --history",
+                      "takes one series of runs, without --with, --repeat, --gate or -o",
                       "Try: fathom compare --history RUN…");
   }
   compare::HistoryBuilder builder;
@@ -106,7 +106,7 @@ Ending run(CompareOptions options, Files& files) {
     options.current = std::move(current);
   }
   if (options.current.empty()) {
-    throw base::Error("compare", "what to compare with is missing",
+    throw base::Error("compare", "nothing to compare with",
                       "Try: fathom compare BEFORE --with NOW");
   }
   std::vector<compare::Run> base;
@@ -128,22 +128,22 @@ Ending run(CompareOptions options, Files& files) {
 
 Command compare_command() {
   auto options = std::make_shared<CompareOptions>();
-  Command command = {"compare", "Tells what got slower or faster between runs, and how surely",
+  Command command = {"compare", "What got slower or faster between runs, and how certain that is",
                      kCompareNotes};
-  command.positional("BASE", &options->base, "Runs before: traces or profiles");
-  command.option("--with", &options->current, "Runs now");
+  command.positional("BASE", &options->base, "Base runs: traces or profiles");
+  command.option("--with", &options->current, "Current runs");
   command.options.back().type = "CURRENT";
-  command.option("--threshold", &options->settings.threshold_pct, "Percent that count as a change",
-                 {0.1, 1000});
+  command.option("--threshold", &options->settings.threshold_pct,
+                 "Smallest change that counts, in percent", {0.1, 1000});
   command.option("--repeat", &options->repeat,
-                 "Record two commands, after -- and with ::: between them, so many times each, to "
+                 "Record two commands, given after -- with ::: between, this many times each, to "
                  "the next free before-N.pftrace and now-N.pftrace",
                  {1, 1000});
   command.option("--history", &options->history,
                  "Find in a series of runs, oldest first, where operations changed");
-  command.option("--gate", &options->gate, "Say it with the exit status, for CI");
+  command.option("--gate", &options->gate, "Turn the verdict into an exit status, for CI");
   command.option("--single-run-gate", &options->settings.single_run_decides,
-                 "Let one run per side decide by the threshold alone, noise and all");
+                 "Let one run per side decide by the threshold alone, noise included");
   command.option("--top", &options->top, "Rows per table");
   command.json(options->outputs);
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");

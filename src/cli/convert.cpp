@@ -11,7 +11,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kConvertNotes = R"(
-OUT's ending says the format: .json, .json.gz, .json.zst (Chrome), .pftrace (Perfetto),
+The extension of OUT decides the format: .json, .json.gz, .json.zst (Chrome), .pftrace (Perfetto),
 .profile.json (Fathom's profile).
 
 Examples:

@@ -16,9 +16,9 @@ using analyze::FlameWeight;
 
 constexpr const char* kFlameNotes = R"(
 Examples:
-  fathom flame trace.json.gz                              the heaviest paths, here
+  fathom flame trace.json.gz                              the heaviest paths, as text
   fathom flame trace.json.gz --weight gpu                 by what the GPU did for them
-  fathom flame trace.json.gz -o flame.html                to look at, search and zoom
+  fathom flame trace.json.gz -o flame.html                a page to search and zoom
   fathom flame trace.json.gz --speedscope -o flame.json   for speedscope.app
   fathom flame trace.json.gz --folded | flamegraph.pl > flame.svg)";
 
@@ -77,7 +77,7 @@ Command flame_command() {
   Command command = {"flame", "Call paths by time: host operations down to kernels", kFlameNotes};
   command.positional("FILE", &options->file, "A trace of any format Fathom reads");
   command.option("-o,--output", &options->outputs.page,
-                 "Write a page to look at; with --folded or --speedscope, that");
+                 "Write the page, or with --folded or --speedscope that file");
   command.json(options->outputs, "The tree, as JSON; to a file if one is named");
   command.option("--folded", &options->folded, "One line per path, for flamegraph.pl");
   command.option("--speedscope", &options->speedscope, "A file for speedscope.app");
@@ -85,10 +85,10 @@ Command flame_command() {
   command.choice("--weight", options->weight_name, {"cpu", "gpu", "count"},
                  "cpu: wall time of calls; gpu: time of the work they launched; count: calls");
   command.option("--min-duration-us", &options->min_duration_us,
-                 "Paths that took less in all count as their parent's own");
-  command.option("--max-depth", &options->max_depth, "Calls within calls", {1, 10'000});
+                 "Count paths that took less in total as their parent's own time");
+  command.option("--max-depth", &options->max_depth, "Deepest level of calls", {1, 10'000});
   command.option("--group-small-kernels", &options->flame.group_small_kernels,
-                 "Kernels under 10 µs of one call as one");
+                 "Join the kernels under 10 µs of one call");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

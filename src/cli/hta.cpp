@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHtaNotes = R"(
 Several files, or the files of a directory, are the ranks of one job. With two profiler steps or
-more the last is left out, because its GPU work is usually cut off; --all-steps takes it in.
+more the last one is left out, because its GPU work is usually cut off; --all-steps includes it.
 
 Examples:
   fathom hta trace.json.gz
@@ -142,7 +142,7 @@ Command hta_command() {
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.option("--top", &options->top, "Rows per table");
   command.json(options->outputs);
-  command.option("--all-steps", &options->all_steps, "The last profiler step too");
+  command.option("--all-steps", &options->all_steps, "Include the last profiler step");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

@@ -15,7 +15,7 @@ constexpr const char* kProgramNotes = R"(
 Examples:
   fathom report trace.json.gz                 where the time went, as text
   fathom report run.pftrace --top 30 --json   the same for a script
-  fathom suggest trace.json.gz                what to change, and what it would bring
+  fathom suggest trace.json.gz                what to change, and what it would save
   fathom memory -- ./app                      memory over time: the peak, and what was never freed
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
@@ -31,7 +31,8 @@ Ending say(const std::string& problem, int status = kBadUsageOrInput) {
 Command help_command() {
   auto command = std::make_shared<std::string>();
   Command help = {"help", "Shows this help, or that of a command", ""};
-  help.options.push_back({.names = "COMMAND", .target = command.get(), .what = "Whose help"});
+  help.options.push_back(
+      {.names = "COMMAND", .target = command.get(), .what = "The command to explain"});
   help.run = [command](Files&) { return Ending{}; };
   return help;
 }

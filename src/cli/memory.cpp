@@ -18,13 +18,13 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kMemoryNotes = R"(
-With a program, what Fathom says goes to standard error, and the exit status is the program's:
-127 where there is no such program, 126 where it cannot be run.
+With a program, the report goes to standard error, and the exit status is the program's:
+127 if there is no such program, 126 if it cannot be run.
 
 Examples:
   fathom memory run.pftrace
   fathom memory trace.json.gz --top 30
-  fathom memory snapshot.pickle -o memory.html        to look at
+  fathom memory snapshot.pickle -o memory.html        as a page
   fathom memory trace.json.gz --json memory.json
   fathom memory -- ./app --size 4096
   fathom memory -o app.pftrace --interval 5 -- python3 train.py)";
@@ -95,16 +95,17 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
 
 Command memory_command() {
   auto options = std::make_shared<MemoryOptions>();
-  Command command = {"memory", "Memory over time: the peak and who caused it, what was never freed",
+  Command command = {"memory",
+                     "Memory over time: the peak and what caused it, what was never freed",
                      kMemoryNotes};
   command.positional("FILE", &options->what,
                      "A run or trace; or, after --, a program to record and its arguments");
   command.has_mark = &options->is_program;
   command.option("-o,--output", &options->outputs.page,
-                 "Write a page to look at; with a program, the run file "
+                 "Write the page; with a program, the run file "
                  "(run.pftrace, or the next free run-N.pftrace)");
   command.option("--interval", &options->interval_ms,
-                 "With a program: milliseconds between samples of the host's memory", {1, 10'000});
+                 "With a program: milliseconds between samples of host memory", {1, 10'000});
   command.option("--top", &options->top, "Rows per table");
   command.json(options->outputs);
   command.run = [options](Files& files) {

@@ -41,7 +41,7 @@ void write_text(std::string text, const std::string& path, Files& files) {
 void write_json(std::string text, const std::string& path, Files& files) {
   constexpr std::size_t kTelling = 8;  // the first key of each command's JSON differs by then
   if (is_something_else(path, std::string_view(text).substr(0, kTelling))) {
-    throw base::Error(path, "is there and is something else, so it is not overwritten",
+    throw base::Error(path, "exists and holds something else, so it is not overwritten",
                       "Name another file for --json, or put --json at the end");
   }
   write_text(std::move(text), path, files);

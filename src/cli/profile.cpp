@@ -19,8 +19,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kProfileNotes = R"(
-What Fathom says goes to standard error; standard output is the program's alone. The exit status is the
-program's: 127 where there is no such program, 126 where it cannot be run.
+The report goes to standard error; standard output is the program's alone. The exit status is the
+program's: 127 if there is no such program, 126 if it cannot be run.
 
 Examples:
   fathom profile -- ./app --size 4096
@@ -135,10 +135,11 @@ Command profile_command() {
                  "The run file to write (run.pftrace, or the next free run-N.pftrace)");
   command.option("--memory-interval", &options->memory_interval_ms,
                  "Milliseconds between memory samples", {1, 10'000});
-  command.option("--no-opencl", &options->no_opencl, "Leave OpenCL alone");
-  command.option("--no-cuda", &options->no_cuda, "Leave CUDA alone");
-  command.option("--api", &options->api, "Record every call of the GPU runtime, small ones too");
-  command.option("--repeat", &options->repeat, "Record so many runs, one file per run", {1, 1000});
+  command.option("--no-opencl", &options->no_opencl, "Do not record OpenCL");
+  command.option("--no-cuda", &options->no_cuda, "Do not record CUDA");
+  command.option("--api", &options->api, "Record every GPU runtime call, even small ones");
+  command.option("--repeat", &options->repeat, "Number of runs to record, one file per run",
+                 {1, 1000});
   command.json(options->outputs,
                "The session of the (last) run as JSON: to this file, or to standard error in place "
                "of the text",

@@ -23,16 +23,17 @@ record::Ended record_run(const std::vector<std::string>& command, record::Inject
       record::launch(command, record::environment_for(what), interval);
   const record::JoinedRun joined = parts.join(record::run_trace(command, launched));
   for (const std::string& part : joined.still_going) {
-    fmt::print(stderr, "fathom: {}: a process of the run still goes on and writes there\n", part);
+    fmt::print(stderr, "fathom: {}: a process of the run is still writing there\n", part);
   }
   return launched.ended;
 }
 
 void say_how_it_ended(const record::Ended& ended) {
   if (ended.signal != 0) {
-    fmt::print(stderr,
-               "fathom: the program was ended by signal {} ({}); what it did until then is here\n",
-               ended.signal, strsignal(ended.signal));
+    fmt::print(
+        stderr,
+        "fathom: the program was ended by signal {} ({}); what it did until then was recorded\n",
+        ended.signal, strsignal(ended.signal));
   } else if (ended.exit_status != 0) {
     fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
   }

@@ -10,7 +10,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kSuggestNotes = R"(
-Gains come from replaying the trace with the change in it, and are told only where the replay without
+Gains come from replaying the trace with the change in it, and are given only where the replay without
 any change takes as long as the run did, within 3 %. docs/suggestions.md has the rules.
 
 Examples:
@@ -49,11 +49,11 @@ Ending run(SuggestOptions options, Files& files) {
 
 Command suggest_command() {
   auto options = std::make_shared<SuggestOptions>();
-  Command command = {"suggest", "What to change, and what it would bring", kSuggestNotes};
+  Command command = {"suggest", "What to change, and what it would save", kSuggestNotes};
   command.positional("TRACE", &options->file, "A trace or profile of any format Fathom reads");
-  command.option("--top", &options->top, "How many");
-  command.option("--critical", &options->critical, "Only those that bring 20 % or more");
-  command.option("--all", &options->all, "Those that bring less than 0.5 %, too");
+  command.option("--top", &options->top, "Suggestions to show");
+  command.option("--critical", &options->critical, "Only those that save 20 % or more");
+  command.option("--all", &options->all, "Include those that save less than 0.5 %");
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -81,11 +81,11 @@ Command timeline_command() {
   Command command = {"timeline", "CPU threads and GPU streams side by side, and their overlap",
                      kTimelineNotes};
   command.positional("FILE", &options->file, "A trace of any format Fathom reads");
-  command.option("-o,--output", &options->outputs.page, "Write a page to look at");
+  command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.option("--chrome", &options->chrome, "Write what is drawn as Chrome JSON");
   command.option("--min-duration-us", &options->min_duration_us,
-                 "Draw no shorter spans; the figures count them all");
-  command.option("--no-python", &options->no_python, "Draw no Python functions");
+                 "Leave out shorter spans; the figures count them all");
+  command.option("--no-python", &options->no_python, "Leave out Python functions");
   command.json(options->outputs, "The figures, as JSON; to a file if one is named");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

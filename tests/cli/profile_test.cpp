@@ -185,7 +185,7 @@ TEST(Profile, AChildThatOutlivesTheProgramLosesNothing) {
                              " scopes 5; touch done ) >/dev/null 2>&1 & sleep 0.4";
   const Outcome outcome = shell(scratch, script);
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.err.find("still goes on"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("still writing there"), std::string::npos) << outcome.err;
   for (int i = 0; i < 200 && !fs::exists(scratch.path("done")); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
