@@ -8,6 +8,7 @@ namespace fathom::base {
 
 // A text table as in "the terminal": two spaces before each line and between columns, the first
 // column left, figures right, and names cut with "…" (fit_qualified) so that a line fits the width.
+// Names that differ never look the same, however short they are cut.
 //
 //   Table table({"kernel", "calls", "total"});
 //   table.row({"sgemm", "1,212", "96.1 ms"});

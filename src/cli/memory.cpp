@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/record_run.h"
@@ -86,7 +87,7 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
   show(options, files.load(output), output, stderr, files);
   if (options.outputs.wants_text()) {
     fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
-               "fathom memory " + output);
+               "fathom memory " + base::shell_word(output));
   }
   return {.status = ended.exit_status, .signal = ended.signal};
 }

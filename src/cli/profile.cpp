@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/shell_word.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/record_run.h"
@@ -54,7 +55,8 @@ void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& se
   }
 }
 
-void say_what_next(const std::string& run) {
+void say_what_next(const std::string& file) {
+  const std::string run = base::shell_word(file);
   const std::pair<std::string, std::string_view> commands[] = {
       {"fathom report " + run + " -o report.html", "look at it"},
       {"fathom memory " + run, "memory over time, the peak, what was never freed"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/shell_word.h"
 #include "base/table.h"
 
 namespace fathom::report {
@@ -72,7 +73,8 @@ std::string what_to_change(const Suggestions& found, const std::string& source, 
     table.row({one.title, one.gain ? (is_bound ? "≤ " : "−") + base::format_percent(one.gain_pct)
                                    : "unknown"});
   }
-  return "\n" + table.text(width) + fmt::format("  how: fathom suggest {}\n", source);
+  return "\n" + table.text(width) +
+         fmt::format("  how: fathom suggest {}\n", base::shell_word(source));
 }
 
 }  // namespace fathom::report

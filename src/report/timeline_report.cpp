@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/shell_word.h"
 #include "base/table.h"
 #include "report/text/bar.h"
 #include "trace/track_label.h"
@@ -80,7 +81,8 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
   text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());
   text += figure("both", stats.overlap_ns, stats.total_ns());
   text += track_table(stats, trace, width);
-  return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n", source);
+  return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n",
+                            base::shell_word(source));
 }
 
 std::string to_json(const TimelineStats& stats, const trace::Trace& trace) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "trace/read/chrome/chrome.h"
 #include "trace/read/input.h"
 #include "trace/read/nsys/nsys.h"
@@ -17,6 +18,14 @@ namespace {
 constexpr const char* kWhatFathomReads =
     "Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite, "
     "PyTorch memory snapshots and its own profiles.";
+
+// Of a file that is none of these: what to do about it.
+std::string hint_for(const std::string& path) {
+  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) {
+    return "Export it first: nsys export --type sqlite " + base::shell_word(path);
+  }
+  return kWhatFathomReads;
+}
 
 }  // namespace
 
@@ -37,7 +46,7 @@ Trace read_trace(const std::string& path) {
     case Format::foreign:
       break;
   }
-  throw base::Error(path, "not a trace: " + std::string(found.what), kWhatFathomReads);
+  throw base::Error(path, "not a trace: " + std::string(found.what), hint_for(path));
 }
 
 }  // namespace fathom::trace

@@ -148,6 +148,15 @@ TEST(WrongUsage, NumbersAreCheckedInPlainWords) {
   }
 }
 
+TEST(WrongUsage, SaysWhatToDoWithADirectoryOrAnUnexportedReport) {
+  const Scratch scratch;
+  const std::string folder = scratch.path("my traces");
+  std::filesystem::create_directory(folder);
+  expect_one_line(run_program({"report", folder}), "fathom hta '" + folder + "'");
+  const std::string nsys = scratch.write("run.nsys-rep", std::string("\x01\x02\0\x03", 4));
+  expect_one_line(run_program({"report", nsys}), "nsys export --type sqlite " + nsys);
+}
+
 TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
   const Scratch scratch;
   const std::string text = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";

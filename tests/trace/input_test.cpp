@@ -44,7 +44,8 @@ std::string error_of_content(const std::string& content) {
 
 TEST(Input, WhatCannotBeReadIsOneLine) {
   EXPECT_EQ(error_of("/no/such/file"), "/no/such/file: no such file");
-  EXPECT_EQ(error_of("/tmp"), "/tmp: is a directory, not a trace");
+  EXPECT_EQ(error_of("/tmp"),
+            "/tmp: is a directory, not a trace. If it holds the ranks of a job: fathom hta /tmp");
   EXPECT_EQ(error_of_content(""), "F: is empty");
   EXPECT_EQ(error_of_content("\x89PNG\r\n\x1A\n"),
             "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, "

@@ -15,7 +15,7 @@ struct Launch {
   std::int64_t gpu_ns = 0;
 };
 
-// One a call. The work of a call mostly stands together; what does not is joined after sorting.
+// One per call. The work of a call is mostly together; what does not is joined after sorting.
 std::vector<Launch> launches_of(const GpuWork& work, const GpuDevice& device) {
   std::vector<Launch> found;
   const auto add = [&](const Launch& launch) {

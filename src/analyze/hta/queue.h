@@ -26,7 +26,7 @@ struct QueueLength {
 
 inline constexpr std::uint64_t kFullQueue = 1024;
 
-// One a stream with any launched work.
+// One per stream with any launched work.
 std::vector<QueueLength> queue_lengths(const trace::Trace& trace, const GpuWork& work,
                                        const GpuDevice& device);
 

@@ -6,7 +6,7 @@
 namespace fathom::record::cuda {
 namespace {
 
-constexpr std::size_t kMostPairs = 128;  // a minute, at two a second
+constexpr std::size_t kMostPairs = 128;  // a minute, at two per second
 
 }  // namespace
 

@@ -10,7 +10,7 @@ namespace fathom::report {
 // What a person calls it: "rank 3", or what else tells it from the others.
 std::string rank_text(const analyze::RankFindings& rank);
 
-// A row a rank.
+// One row per rank.
 std::string ranks_table(const HtaReport& report, std::size_t width);
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 #include "trace/read/unpack.h"
 
 namespace fathom::trace {
@@ -81,7 +82,10 @@ std::shared_ptr<const Input> Input::open(const std::string& path) {
   }
   struct stat info {};
   if (::fstat(input->file_, &info) != 0) fail(path, "cannot read");
-  if (S_ISDIR(info.st_mode)) throw base::Error(path, "is a directory, not a trace");
+  if (S_ISDIR(info.st_mode)) {
+    throw base::Error(path, "is a directory, not a trace",
+                      "If it holds the ranks of a job: fathom hta " + base::shell_word(path));
+  }
   if (!S_ISREG(info.st_mode)) {
     const int copy = copy_to_temporary(input->file_, path);
     ::close(input->file_);
@@ -117,7 +121,7 @@ void Input::look_at_head() {
   head_.resize(stream.read(head_.data(), kHeadBytes));
   if (!head_.empty()) return;
   if (stream.is_damaged()) {
-    throw base::Error(name_, "the compressed data is cut off or damaged, nothing can be unpacked");
+    throw base::Error(name_, "the compressed data is cut off or damaged: nothing can be unpacked");
   }
   throw base::Error(name_, "is empty");
 }

@@ -74,7 +74,7 @@ struct ChromePart {
 
 enum class WantedArgs : std::uint8_t { none, shape, all };
 
-// Turns events into rows: what an event means is decided here and nowhere else. One a thread.
+// Turns events into rows: what an event means is decided here and nowhere else. One per thread.
 class EventRows {
  public:
   explicit EventRows(ChromePart& part) : part_(part.part), is_thread_(part.is_thread) {}

@@ -49,7 +49,7 @@ class Clocks {
   const std::vector<ClockReading>& add_snapshot(std::string_view message, std::uint32_t sequence);
 
   // Time on the trace's clock; unchanged where nothing leads there. `last` is the caller's memory
-  // of the conversion, one a clock, so that most times need no search.
+  // of the conversion, one per clock, so that most times need no search.
   std::uint64_t to_trace_time(ClockKey clock, std::uint64_t time_ns, Conversion& last) {
     if (last.version != version_ || time_ns < last.from || time_ns >= last.until) {
       last = find_conversion(clock, time_ns);
