@@ -50,7 +50,7 @@ std::vector<std::string> fit_names(const std::vector<std::vector<std::string>>& 
     std::size_t number = 1;
     for (auto name = names.begin(); name != names.end(); ++name) {
       std::string text = fitted;
-      if (names.size() > 1) {
+      if (names.size() > 1 && columns >= kNarrowestName) {
         const auto next = std::next(name);
         const std::size_t before =
             name == names.begin() ? 0 : common_length(*std::prev(name), *name);
@@ -97,7 +97,8 @@ std::string Table::text(std::size_t width) const {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const std::vector<std::string>& cells = rows_[row];
     const std::string& name = names[row];
-    std::string line = pad(kGap) + name + pad(widths[0] - display_width(name));
+    const std::size_t used = display_width(name);
+    std::string line = pad(kGap) + name + pad(widths[0] > used ? widths[0] - used : 0);
     for (std::size_t i = 1; i < cells.size(); ++i) {
       line += pad(kGap + widths[i] - display_width(cells[i])) + cells[i];
     }
