@@ -179,7 +179,7 @@ std::string verdict_word(const compare::Verdict& verdict) {
     case ChangeType::removed:
       return "gone";
     case ChangeType::inconclusive:
-      return "cannot tell";
+      return "inconclusive";
     case ChangeType::unstable:
       return "unstable";
   }

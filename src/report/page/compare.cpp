@@ -85,7 +85,7 @@ std::vector<Card> cards_of(const Comparison& comparison) {
                    fmt::format("by {:g} % or more, proven", comparison.threshold_pct)});
   if (comparison.suspects() > 0) {
     cards.push_back(
-        {"Suspect", base::format_count(comparison.suspects()), "strong evidence, one run a side"});
+        {"Suspect", base::format_count(comparison.suspects()), "strong evidence, one run per side"});
   }
   if (const auto pct = peak_change_pct(comparison)) {
     cards.push_back(

@@ -18,7 +18,7 @@ export interface Comparison {
 }
 
 // As the terminal says it.
-export type Verdict = "SLOWER" | "faster" | "suspect" | "same" | "new" | "gone" | "unstable" | "cannot tell";
+export type Verdict = "SLOWER" | "faster" | "suspect" | "same" | "new" | "gone" | "unstable" | "inconclusive";
 
 // One operation, before and now. Times are of a call, self times of a run or step.
 export interface Change {

@@ -16,7 +16,7 @@ export function ChangeDetails({ change, unit }: { change: Change; unit: string }
     [`calls of a ${unit}`, change.calls],
     ["p95", `${known(change.base_p95_ns, formatDuration)} → ${known(change.current_p95_ns, formatDuration)}`],
   ];
-  if (change.runs_needed !== null) facts.push(["would settle it", `about ${change.runs_needed} runs a side`]);
+  if (change.runs_needed !== null) facts.push(["would decide it", `about ${change.runs_needed} runs per side`]);
   return (
     <Panel title="Chosen operation" span={12}>
       <p class="fullname">{nameOf(change)}</p>

@@ -4,7 +4,7 @@ import { colour } from "../theme";
 import type { Change, RunTimes } from "./data";
 
 const kBins = 32;
-const kMostRuns = 10; // rows a side
+const kMostRuns = 10; // rows per side
 
 interface Scale {
   least: number;

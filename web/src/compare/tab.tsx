@@ -40,7 +40,7 @@ const sidesOf = (of: Comparison): string =>
   [`${of.base_label} (${formatPlural(of.base_runs, "run", "runs")}) → ${of.current_label} (${formatPlural(of.current_runs, "run", "runs")})`, of.counts]
     .filter(Boolean).join(" · ");
 
-const kVerdicts: Verdict[] = ["SLOWER", "faster", "suspect", "new", "gone", "unstable", "cannot tell", "same"];
+const kVerdicts: Verdict[] = ["SLOWER", "faster", "suspect", "new", "gone", "unstable", "inconclusive", "same"];
 const kKinds: Record<Part, string> = {
   gpu: "GPU compute", comm: "communication", transfer: "copies", overhead: "GPU runtime", cpu: "CPU", idle: "other",
 };

@@ -16,7 +16,7 @@ export type Tone = "slower" | "faster" | "open" | "still";
 
 const kTones: Record<Verdict, Tone> = {
   SLOWER: "slower", new: "open", faster: "faster", gone: "open",
-  suspect: "open", unstable: "open", "cannot tell": "still", same: "still",
+  suspect: "open", unstable: "open", inconclusive: "still", same: "still",
 };
 
 // What is suspect points the way it went.
