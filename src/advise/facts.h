@@ -26,7 +26,7 @@ struct GapPiece {
   std::int64_t time_ns = 0;
 };
 
-// Where a copy goes; `other` for all that is no copy between host and GPU.
+// Where a copy goes; `other` for what is not a copy between host and GPU.
 enum class Direction : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.

@@ -5,7 +5,7 @@
 #include "advise/rules.h"
 #include "base/format.h"
 
-// Trigger  The GPU stands still for over 5 % of the run in gaps that end with work launched only
+// Trigger  The GPU is idle for over 5 % of the run in gaps that end with work launched only
 //          after the gap had begun, not counting what another rule sees a cause for in them; or
 //          launch calls take over 50 µs on average. A launch of 1 ms and more sets something up,
 //          which is the matter of `setup`: neither it nor the gap that it ended is counted.

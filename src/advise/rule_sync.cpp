@@ -7,9 +7,9 @@
 #include "advise/rules.h"
 #include "base/format.h"
 
-// Trigger  Calls that do nothing but wait for the GPU cost it 1 % of the run. They cost what a GPU
-//          stands still after them before work that is launched only then, and no more than they
-//          took: a wait that the GPU works through, with work queued behind it, costs nothing.
+// Trigger  Calls that do nothing but wait for the GPU cost it 1 % of the run. They cost the time
+//          that a GPU is idle after them, before work that is launched only then, and no more than
+//          they took: a wait that the GPU works through, with work queued behind it, costs nothing.
 // Edit     The waits are left out, so that the host runs ahead: every second one, all, all. Those
 //          in which the host reads a result, which may be needed, are a suggestion of their own, of
 //          which none, every second one and all are left out; and so are those inside a copy to the

@@ -8,7 +8,7 @@
 
 namespace fathom::advise {
 
-// How well a change is made: half-heartedly, as is usual, as well as can be.
+// How well a change is made: half-heartedly, as usual, as well as possible.
 enum class Effort : std::uint8_t { low, mid, high };
 
 // What a rule found: the words, and the change as an edit on top of others. What an edit supposes

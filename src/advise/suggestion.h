@@ -51,7 +51,7 @@ constexpr std::string_view name_of(GainBasis basis) {
   return kGainBasisNames[static_cast<std::size_t>(basis)];
 }
 
-// Time saved. Low and high are the same change done half-heartedly and as well as can be.
+// Time saved. Low and high are the same change done half-heartedly and as well as possible.
 struct Gain {
   std::int64_t low_ns = 0;
   std::int64_t mid_ns = 0;

@@ -73,7 +73,7 @@ void append_json_string(std::string& out, std::string_view text) {
     } else if (length == 1) {
       append_escape(out, text[0]);
     } else {
-      out += "\xEF\xBF\xBD";  // U+FFFD stands for a byte that is no character
+      out += "\xEF\xBF\xBD";  // U+FFFD stands for a byte that is not part of a character
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }

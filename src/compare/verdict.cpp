@@ -13,7 +13,7 @@ namespace {
 constexpr double kFalseDiscoveryRate = 0.01;
 constexpr double kConfidence = 0.95;
 constexpr double kLikeTheJump = 0.3;
-constexpr std::uint32_t kMostRuns = 30;  // more is no advice
+constexpr std::uint32_t kMostRuns = 30;  // more would not help anybody
 
 double percent(double log_ratio) {
   return std::expm1(log_ratio) * 100;

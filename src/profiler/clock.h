@@ -57,7 +57,7 @@ class ClockLine {
 // run gets longer; asked within the first milliseconds, it waits for them to pass.
 ClockLine clock_since_start() noexcept;
 
-// The clock of a long recording: calibrated anew now and then, without a jump and never backwards.
+// The clock of a long recording: calibrated again now and then, without a jump and never backwards.
 class SteeredClock {
  public:
   // Before the first use, and every few hundred milliseconds. The first time it may jump: a rate

@@ -15,7 +15,7 @@ void append_launch(std::string& out, std::string_view grid, std::string_view blo
 std::string launch_text(const std::array<std::int64_t, 3>& grid,
                         const std::array<std::int64_t, 3>& block);
 
-// "[[32, 64], [64, 8], []]" → "32x64, 64x8": what is no tensor has no shape. Adds nothing where
+// "[[32, 64], [64, 8], []]" → "32x64, 64x8": what is not a tensor has no shape. Adds nothing where
 // there is none.
 void append_shapes(std::string& out, std::string_view operands);
 

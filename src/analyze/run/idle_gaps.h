@@ -19,7 +19,7 @@ struct GpuGap {
   std::int64_t host_ns = 0;
 };
 
-// The `top` longest, longest first. Time before the first work and after the last is no gap.
+// The `top` longest, longest first. Time before the first work and after the last is not a gap.
 std::vector<GpuGap> idle_gaps(const trace::Trace& trace, std::size_t top);
 
 }  // namespace fathom::analyze

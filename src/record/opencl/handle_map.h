@@ -10,7 +10,7 @@ namespace fathom::record::opencl {
 
 // OpenCL handles to what we know of them: a pointer or a number, where null or 0 is nothing.
 // Looking up takes no lock; setting does. Handles are reused by drivers once their object is gone:
-// whoever sees an object created sets it anew, so a stale entry is never read. Tables that were
+// whoever sees an object created sets it again, so a stale entry is never read. Tables that were
 // outgrown stay readable for those still in them; all of them together are smaller than the last.
 // Never destroyed.
 template <typename Value>

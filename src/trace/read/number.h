@@ -8,7 +8,7 @@
 namespace fathom::trace {
 
 // Decimal text → whole number of 10^-digits, exactly; what is beyond is rounded half up. Takes a
-// sign, a fraction and an exponent; nullopt for all that is no number or does not fit.
+// sign, a fraction and an exponent; nullopt for what is not a number or does not fit.
 std::optional<std::int64_t> parse_scaled(std::string_view text, int digits);
 
 inline constexpr std::int64_t kMaxTime = std::int64_t{1} << 62;

@@ -37,7 +37,7 @@ class EventWriter {
   void category(std::string_view category);
   void annotate(std::string_view key, std::int64_t value);
   void annotate_unsigned(std::string_view key, std::uint64_t value);
-  // As the type its JSON text is; text that is no plain value stays JSON.
+  // As the type its JSON text is; text that is not a plain value stays JSON.
   void annotate_json(std::string_view key, std::string_view json);
   // As JSON text even where it is a number: one that must not be taken for what its key says.
   void annotate_as_text(std::string_view key, std::string_view json);

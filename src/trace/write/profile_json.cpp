@@ -127,7 +127,7 @@ class ProfileWriter {
   base::Output& out_;
   base::JsonWriter json_;
   std::vector<bool> chosen_;
-  std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is no entry
+  std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is not an entry
   std::vector<ScopeParts> parts_;      // of scopes, by span; empty where the GPU is not known
 };
 

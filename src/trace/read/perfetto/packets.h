@@ -56,8 +56,8 @@ struct RareFields {
 PacketFields read_packet(std::string_view packet);
 RareFields read_rare_fields(std::string_view packet);
 
-// Finds the packets of a Trace message one after the other. Bytes that are no packet are skipped to
-// where packets follow each other again, and counted.
+// Finds the packets of a Trace message one after the other. Bytes that are not a packet are skipped
+// to where packets follow each other again, and counted.
 class PacketWalk {
  public:
   PacketWalk(std::string_view trace, Warnings& warnings, std::uint64_t warn_at = 0)

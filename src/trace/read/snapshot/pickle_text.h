@@ -18,7 +18,7 @@ std::string decode_raw_unicode(std::string_view text);
 // LONG1 and LONG4: two's complement, little end first. Absent where it does not fit.
 std::optional<std::int64_t> decode_long(std::string_view bytes);
 
-// INT and LONG: decimal, with or without an L; absent where it is no number or does not fit.
+// INT and LONG: decimal, with or without an L; absent where it is not a number or does not fit.
 std::optional<std::int64_t> decode_decimal(std::string_view text);
 
 }  // namespace fathom::trace
