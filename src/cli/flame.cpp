@@ -3,11 +3,11 @@
 #include "analyze/flame/flame.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "explain/analysis.h"
 #include "report/flame_report.h"
 #include "report/page/flame.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
-#include "report/run_report.h"
 
 namespace fathom::cli {
 namespace {
@@ -62,8 +62,8 @@ Ending run(FlameCommandOptions options, Files& files) {
     write_text(report::to_text(tree, options.weight, base::terminal_width(stdout)), {}, files);
     return {};
   }
-  const report::RunReport run = report::make_report(trace, options.file);
-  write_text(report::page_html({{"summary", page_summary(run, trace)},
+  const explain::Analysis analysis(trace, options.file);
+  write_text(report::page_html({{"summary", report::page_summary(analysis)},
                                 {"flame", report::page_flame(tree, options.weight)}},
                                "flame"),
              outputs.page, files);

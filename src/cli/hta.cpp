@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
-#include "advise/suggest.h"
 #include "base/error.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "explain/analysis.h"
 #include "report/hta_report.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
@@ -68,15 +68,12 @@ std::vector<std::string> files_of(const std::string& directory) {
 void analyze_file(const std::string& path, const HtaCommandOptions& options, Files& files,
                   Findings& found) {
   const trace::Trace trace = files.load(path);
-  const auto on =
-      std::async(std::launch::async, [&] { return analyze::dependencies(trace); }).share();
-  auto suggestions =
-      std::async(std::launch::async, [&] { return advise::suggest(trace, on.get()); });
-  const analyze::HtaOptions how = {options.all_steps, options.many_ranks};
-  for (analyze::RankFindings& rank : analyze::holistic(trace, path, how, on)) {
-    found.ranks.push_back(std::move(rank));
-  }
-  found.suggestions.push_back(suggestions.get());
+  const explain::Analysis analysis(trace, path);
+  auto suggesting = std::async(std::launch::async, [&] { analysis.suggestions(); });
+  const auto& ranks = analysis.hta({options.all_steps, options.many_ranks});
+  found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());
+  suggesting.get();
+  found.suggestions.push_back(analysis.suggestions());
 }
 
 // A directory may hold other things too: what is no trace is named and left out.

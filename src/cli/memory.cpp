@@ -8,12 +8,12 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/record_run.h"
+#include "explain/analysis.h"
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "report/memory_report.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
-#include "report/run_report.h"
 
 namespace fathom::cli {
 namespace {
@@ -39,22 +39,17 @@ struct MemoryOptions {
 };
 
 // What a program writes to standard output stays its own: of its run, all goes to `stream`.
-void show(const MemoryOptions& options, const trace::Trace& trace, const std::string& path,
-          std::FILE* stream, Files& files) {
+void show(const MemoryOptions& options, const explain::Analysis& analysis, std::FILE* stream,
+          Files& files) {
   const Outputs& outputs = options.outputs;
-  const report::MemoryReport report = report::make_memory_report(trace, path);
+  const trace::Trace& trace = analysis.trace();
+  const report::MemoryReport report = report::make_memory_report(analysis);
   if (outputs.wants_json && outputs.json.empty()) {
     fmt::print(stream, "{}", to_json(report, trace));
     return;
   }
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   fmt::print(stream, "{}", to_text(report, trace, options.top, base::terminal_width(stream)));
-}
-
-void write_page(const trace::Trace& trace, const std::string& file, const std::string& page,
-                Files& files) {
-  const report::RunReport run = report::make_report(trace, file);
-  write_text(report::page_html({{"summary", page_summary(run, trace)}}, "memory"), page, files);
 }
 
 Ending show_file(MemoryOptions options, Files& files) {
@@ -66,8 +61,12 @@ Ending show_file(MemoryOptions options, Files& files) {
   const Outputs& outputs = options.outputs;
   resolve(options.outputs, files);
   const trace::Trace trace = files.load(file);
-  if (outputs.wants_json || outputs.page.empty()) show(options, trace, file, stdout, files);
-  if (!outputs.page.empty()) write_page(trace, file, outputs.page, files);
+  const explain::Analysis analysis(trace, file);
+  if (outputs.wants_json || outputs.page.empty()) show(options, analysis, stdout, files);
+  if (!outputs.page.empty()) {
+    write_text(report::page_html({{"summary", report::page_summary(analysis)}}, "memory"),
+               outputs.page, files);
+  }
   return {};
 }
 
@@ -84,7 +83,8 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
     throw;
   }
   say_how_it_ended(ended);
-  show(options, files.load(output), output, stderr, files);
+  const trace::Trace trace = files.load(output);
+  show(options, explain::Analysis(trace, output), stderr, files);
   if (options.outputs.wants_text()) {
     fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
                "fathom memory " + base::shell_word(output));

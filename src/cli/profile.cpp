@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -9,6 +10,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/record_run.h"
+#include "explain/analysis.h"
 #include "record/cuda/driver_check.h"
 #include "record/launch/injection.h"
 #include "record/launch/launch.h"
@@ -75,14 +77,22 @@ void write_session(const ProfileSession& session, const Outputs& outputs, Files&
   }
 }
 
-void show(const ProfileOptions& options, const std::string& output, Files& files) {
-  const trace::Trace trace = files.load(output);
-  const report::RunReport report = report::make_report(trace, output);
+// A run that was recorded, as it was read again.
+struct RecordedRun {
+  RecordedRun(const std::string& path, Files& files)
+      : trace(files.load(path)), analysis(trace, path) {}
+
+  trace::Trace trace;
+  explain::Analysis analysis;
+};
+
+void show(const ProfileOptions& options, const RecordedRun& run, Files& files) {
+  const report::RunReport report = report::make_report(run.analysis);
   if (options.outputs.wants_json) write_session(report.session, options.outputs, files);
   if (!options.outputs.wants_text()) return;
-  fmt::print(stderr, "{}", to_text(report, trace, 10, base::terminal_width(stderr)));
+  fmt::print(stderr, "{}", to_text(report, run.trace, 10, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
-  say_what_next(output);
+  say_what_next(run.analysis.source());
 }
 
 std::string output_of(const ProfileOptions& options, int run) {
@@ -93,18 +103,13 @@ std::string output_of(const ProfileOptions& options, int run) {
   return options.repeat == 1 ? options.output : record::numbered(options.output, run);
 }
 
-ProfileSession session_of(const std::string& run, Files& files) {
-  const trace::Trace trace = files.load(run);
-  return report::make_report(trace, run).session;
-}
-
 Ending run(const ProfileOptions& options, Files& files) {
   files.will_write(options.outputs.json);
   record::Ended ended;
   std::vector<ProfileSession> sessions;
-  std::string output;
+  std::optional<RecordedRun> last;
   for (int i = 1; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
-    output = output_of(options, i);
+    const std::string output = output_of(options, i);
     try {
       ended = record_run(
           options.command,
@@ -116,12 +121,13 @@ Ending run(const ProfileOptions& options, Files& files) {
       throw;
     }
     say_how_it_ended(ended);
-    if (options.repeat > 1) sessions.push_back(session_of(output, files));
+    last.emplace(output, files);
+    if (options.repeat > 1) sessions.push_back(last->analysis.session());
   }
   if (sessions.size() > 1) {
     fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
   }
-  show(options, output, files);
+  show(options, *last, files);
   return {.status = ended.exit_status, .signal = ended.signal};
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "explain/analysis.h"
 #include "report/page/flame.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
@@ -25,12 +26,10 @@ struct ReportOptions {
   std::size_t top = 10;
 };
 
-void write_page(const std::string& path, const report::RunReport& report, const trace::Trace& trace,
-                Files& files) {
-  report::PageData data = report::page_timeline(trace);
-  data.emplace_back("summary", page_summary(report, trace));
-  data.emplace_back("flame",
-                    report::page_flame(analyze::flame_tree(trace), analyze::FlameWeight::cpu));
+void write_page(const std::string& path, const explain::Analysis& analysis, Files& files) {
+  report::PageData data = report::page_timeline(analysis);
+  data.emplace_back("summary", report::page_summary(analysis));
+  data.emplace_back("flame", report::page_flame(analysis.flame(), analyze::FlameWeight::cpu));
   write_text(report::page_html(data), path, files);
 }
 
@@ -38,12 +37,13 @@ Ending run(ReportOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   resolve(outputs, files);
   const trace::Trace trace = files.load(options.file);
-  const report::RunReport report = report::make_report(trace, options.file);
+  const explain::Analysis analysis(trace, options.file);
+  const report::RunReport report = report::make_report(analysis);
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   if (outputs.wants_text()) {
     write_text(to_text(report, trace, options.top, base::terminal_width(stdout)), {}, files);
   }
-  if (!outputs.page.empty()) write_page(outputs.page, report, trace, files);
+  if (!outputs.page.empty()) write_page(outputs.page, analysis, files);
   return {};
 }
 

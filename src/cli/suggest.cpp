@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <memory>
 
-#include "advise/suggest.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "explain/analysis.h"
 #include "report/suggest_report.h"
 
 namespace fathom::cli {
@@ -30,12 +29,9 @@ struct SuggestOptions {
 Ending run(SuggestOptions options, Files& files) {
   resolve(options.outputs, files);
   const trace::Trace trace = files.load(options.file);
-  report::SuggestReport report{trace, options.file, advise::suggest(trace, options.all)};
-  if (options.critical) {
-    report.not_critical = std::erase_if(report.found.list, [](const advise::Suggestion& one) {
-      return one.priority != advise::Priority::critical;
-    });
-  }
+  const explain::Analysis analysis(trace, options.file);
+  const report::SuggestReport report =
+      report::make_suggest_report(analysis, options.all, options.critical);
   if (options.outputs.wants_json) {
     write_json(to_json(report, options.top), options.outputs.json, files);
   }

@@ -3,14 +3,13 @@
 #include <memory>
 #include <utility>
 
-#include "analyze/run/timeline_stats.h"
 #include "base/format.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "explain/analysis.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
 #include "report/page/timeline.h"
-#include "report/run_report.h"
 #include "report/timeline_report.h"
 #include "trace/filter.h"
 #include "trace/write.h"
@@ -42,26 +41,33 @@ void leave_out(trace::Trace& trace, const TimelineOptions& options) {
   });
 }
 
+void show_figures(const explain::Analysis& analysis, const TimelineOptions& options, bool draws,
+                  Files& files) {
+  const Outputs& outputs = options.outputs;
+  const analyze::TimelineStats& stats = analysis.timeline_stats();
+  if (outputs.wants_json) write_json(report::to_json(stats, analysis.trace()), outputs.json, files);
+  if (outputs.wants_text() && !draws) {
+    write_text(report::to_text(stats, analysis.trace(), options.file, base::terminal_width(stdout)),
+               {}, files);
+  }
+}
+
 Ending run(TimelineOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   resolve(outputs, files);
   files.will_write(options.chrome);
   trace::Trace trace = files.load(options.file);
-  const analyze::TimelineStats stats = analyze::timeline_stats(trace);
   const bool draws = !options.chrome.empty() || !outputs.page.empty();
-  if (outputs.wants_json) write_json(report::to_json(stats, trace), outputs.json, files);
-  if (outputs.wants_text() && !draws) {
-    write_text(report::to_text(stats, trace, options.file, base::terminal_width(stdout)), {},
-               files);
+  std::string summary;  // of the whole, like the figures
+  {
+    const explain::Analysis whole(trace, options.file);
+    show_figures(whole, options, draws, files);
+    if (!outputs.page.empty()) summary = report::page_summary(whole);
   }
   if (!draws) return {};
-  std::string summary;  // of the whole, like the figures
-  if (!outputs.page.empty()) {
-    summary = page_summary(report::make_report(trace, options.file), trace);
-  }
   leave_out(trace, options);
   if (!outputs.page.empty()) {
-    report::PageData data = report::page_timeline(trace);
+    report::PageData data = report::page_timeline(explain::Analysis(trace, options.file));
     data.emplace_back("summary", std::move(summary));
     write_text(report::page_html(data, "timeline"), outputs.page, files);
   }

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "analyze/operations/steps.h"
 #include "base/format.h"
 
 namespace fathom::report {
@@ -30,8 +29,8 @@ std::string headline(const RunReport& report, const trace::Trace& trace) {
                         ? fmt::format("rank {} of {}", *trace.run.rank, *trace.run.world_size)
                         : fmt::format("rank {}", *trace.run.rank));
   }
-  if (const std::uint64_t steps = analyze::step_spans(trace).size()) {
-    parts.push_back(base::format_plural(steps, "step", "steps"));
+  if (!report.steps.empty()) {
+    parts.push_back(base::format_plural(report.steps.size(), "step", "steps"));
   }
   parts.push_back(base::format_duration(report.session.total_time_ms * 1e6));
   return "  " + join(parts, " · ") + "\n";

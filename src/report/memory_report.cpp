@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace fathom::report {
 
-MemoryReport make_memory_report(const trace::Trace& trace, std::string source) {
-  return {std::move(source), analyze::memory(trace)};
+MemoryReport make_memory_report(const explain::Analysis& analysis) {
+  return {analysis.source(), analysis.memory()};
 }
 
 const analyze::DeviceMemory* main_device(const analyze::Memory& memory) {

@@ -3,19 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "analyze/memory/memory.h"
-#include "trace/trace.h"
+#include "explain/analysis.h"
 
 namespace fathom::report {
 
 // What `fathom memory` says about one trace.
 struct MemoryReport {
-  std::string source;  // the file's name
-  analyze::Memory memory;
+  const std::string& source;  // the file's name
+  const analyze::Memory& memory;
 };
 
-// `trace` must outlive it.
-MemoryReport make_memory_report(const trace::Trace& trace, std::string source);
+MemoryReport make_memory_report(const explain::Analysis& analysis);  // which must outlive it
 
 // The device that the story is about: the GPU with the highest peak, or what there is instead. Null
 // where there is none.

@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
-#include "advise/suggest.h"
 #include "analyze/run/session.h"
 #include "report/recommendations.h"
-#include "report/text/session_text.h"
 
 namespace fathom::report {
 namespace {
-
-constexpr std::size_t kBottlenecks = 5;
 
 // Makers count memory in powers of two: 34,089,730,048 bytes are sold as 32 GB. Many names say it.
 std::string device_name(const trace::DeviceInfo& device) {
@@ -26,20 +21,17 @@ std::string device_name(const trace::DeviceInfo& device) {
 
 }  // namespace
 
-RunReport make_report(const trace::Trace& trace, std::string source) {
-  RunReport report;
-  report.source = std::move(source);
-  report.activity = analyze::activity(trace);
-  report.operations = analyze::operations(trace);
-  report.suggestions = advise::suggest(trace);
-  if (is_fathom_run(trace)) {
-    report.session = analyze::session(trace, report.operations, report.source);
+RunReport make_report(const explain::Analysis& analysis) {
+  RunReport report = {.source = analysis.source(),
+                      .activity = analysis.activity(),
+                      .operations = analysis.operations(),
+                      .bottlenecks = analysis.bottlenecks(),
+                      .steps = analysis.steps(),
+                      .suggestions = analysis.suggestions(),
+                      .session = analysis.session()};
+  if (analyze::is_fathom_run(analysis.trace())) {
     report.session.recommendations = recommendations(std::span(&report.suggestions, 1));
-  } else {
-    report.session.total_time_ms =
-        static_cast<double>(report.activity.end_ns - report.activity.begin_ns) / 1e6;
   }
-  report.bottlenecks = analyze::bottlenecks(report.operations, kBottlenecks);
   return report;
 }
 

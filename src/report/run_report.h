@@ -3,11 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/suggestion.h"
-#include "analyze/operations/operations.h"
-#include "analyze/run/activity.h"
-#include "fathom/session.h"
-#include "trace/trace.h"
+#include "explain/analysis.h"
 
 namespace fathom::base {
 class JsonWriter;
@@ -15,18 +11,18 @@ class JsonWriter;
 
 namespace fathom::report {
 
-// What `fathom report` says about one trace.
+// What `fathom report` says about one trace: facts of an Analysis, which must outlive it.
 struct RunReport {
-  std::string source;  // the file's name
-  analyze::Activity activity;
-  std::vector<analyze::Operation> operations;  // most self time first
-  std::vector<analyze::Bottleneck> bottlenecks;
-  ProfileSession session;  // of a run that Fathom recorded; of others, its time alone
-  advise::Suggestions suggestions;
+  const std::string& source;  // the file's name
+  const analyze::Activity& activity;
+  const std::vector<analyze::Operation>& operations;  // most self time first
+  const std::vector<analyze::Bottleneck>& bottlenecks;
+  const std::vector<trace::SpanId>& steps;
+  const advise::Suggestions& suggestions;
+  ProfileSession session;  // with recommendations
 };
 
-// `trace` must outlive it.
-RunReport make_report(const trace::Trace& trace, std::string source);
+RunReport make_report(const explain::Analysis& analysis);
 
 // The GPUs that did work, in words ("2 × A100 80 GB"); a host lists others too, and some sources
 // number the two differently. Empty where they have no name.

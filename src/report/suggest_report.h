@@ -2,8 +2,7 @@
 
 #include <string>
 
-#include "advise/suggestion.h"
-#include "trace/trace.h"
+#include "explain/analysis.h"
 
 namespace fathom::base {
 class JsonWriter;
@@ -15,9 +14,13 @@ namespace fathom::report {
 struct SuggestReport {
   const trace::Trace& trace;
   std::string source;  // the file's name
+  std::size_t steps = 0;
   advise::Suggestions found;
   std::size_t not_critical = 0;  // left out of `found`, where only critical ones were asked for
 };
+
+// With `all`, those that bring less than 0.5 %, too; with `critical`, only those that bring 20 %.
+SuggestReport make_suggest_report(const explain::Analysis& analysis, bool all, bool critical);
 
 // The first `top`, each with what was seen, what it would bring and how.
 std::string to_text(const SuggestReport& report, std::size_t top, std::size_t width);

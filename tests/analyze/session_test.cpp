@@ -61,7 +61,7 @@ class Making {
 };
 
 ProfileSession session_of(const trace::Trace& trace) {
-  return session(trace, operations(trace), "run.pftrace");
+  return session(trace, operations(trace), memory(trace), "run.pftrace");
 }
 
 std::int64_t ns(const std::optional<double>& ms) {

@@ -12,7 +12,7 @@ namespace fathom::report::page_test {
 using trace::SpanKind;
 
 nlohmann::json summary_of(const trace::Trace& trace) {
-  return nlohmann::json::parse(page_summary(make_report(trace, "run.json"), trace));
+  return nlohmann::json::parse(page_summary(explain::Analysis(trace, "run.json")));
 }
 
 std::size_t count(std::string_view text, std::string_view what) {

@@ -73,7 +73,7 @@ TEST(PageTimeline, CarriesEverySpanAndItsLaunch) {
   for (int round = 0; round < 300; ++round) {
     const Trace trace = trace::random_gpu_trace(random);
     const PageLayout layout = page_layout(trace);
-    Reader blocks(page_timeline(trace).at(0).second);
+    Reader blocks(page_timeline(explain::Analysis(trace, "trace.json")).at(0).second);
     const nlohmann::json head = nlohmann::json::parse(blocks.block());
     Reader gaps(blocks.block());
     Reader durations(blocks.block());

@@ -6,7 +6,8 @@
 namespace fathom::report::run_text_test {
 
 std::string text_of(const trace::Trace& trace, std::size_t top = 10) {
-  return to_text(make_report(trace, "run.pftrace"), trace, top, 100);
+  const explain::Analysis analysis(trace, "run.pftrace");
+  return to_text(make_report(analysis), trace, top, 100);
 }
 
 TEST(RunText, TellsTheStoryOfAGpuRun) {

@@ -5,8 +5,9 @@
 namespace fathom::report::session_text_test {
 
 RunReport report_of(ProfileSession session) {
-  RunReport report;
-  report.source = "run.pftrace";
+  static const trace::Trace nothing;
+  static const explain::Analysis analysis(nothing, "run.pftrace");
+  RunReport report = make_report(analysis);
   report.session = std::move(session);
   return report;
 }

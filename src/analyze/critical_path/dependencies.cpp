@@ -95,8 +95,12 @@ std::vector<HandOver> hand_overs(const trace::Trace& trace, const GpuWork& gpu,
 }
 
 Dependencies dependencies(const trace::Trace& trace) {
+  return dependencies(trace, gpu_work(trace));
+}
+
+Dependencies dependencies(const trace::Trace& trace, GpuWork all_work) {
   Dependencies found;
-  found.gpu = gpu_work(trace);
+  found.gpu = std::move(all_work);
   found.host = host_lines(trace);
   found.gpu_waits = gpu_waits(trace, found.gpu);
   found.host_waits = host_waits(trace, found.gpu);

@@ -72,6 +72,7 @@ struct Dependencies {
 };
 
 Dependencies dependencies(const trace::Trace& trace);
+Dependencies dependencies(const trace::Trace& trace, GpuWork all_work);  // all of the trace's
 
 // Threads that launch GPU work, as indices into HostLines::threads. The others have no known part
 // in what the GPU does: monitors, watchdogs, pools. All, where none launches any.

@@ -61,39 +61,39 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDev
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options) {
-  return holistic(trace, source, options,
-                  std::async(std::launch::async, [&] { return dependencies(trace); }).share());
+  const std::vector<trace::SpanId> steps = step_spans(trace);
+  const GpuWork work =
+      gpu_work(trace, options.all_steps ? std::nullopt : whole_steps_end(trace, steps));
+  std::vector<RankFindings> found = holistic(trace, source, work, steps.size(), options.many_ranks);
+  add_critical_path(found, critical_path(trace));
+  return found;
 }
 
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
-                                   const HtaOptions& options,
-                                   const std::shared_future<Dependencies>& on) {
+                                   const GpuWork& work, std::uint64_t steps, bool many_ranks) {
   RankFindings run;
   run.source = source;
   run.rank = trace.run.rank ? trace.run.rank : rank_in_name(source);
   run.world_size = trace.run.world_size;
-  const std::vector<trace::SpanId> steps = step_spans(trace);
-  run.steps = steps.size();
-  const std::optional<std::int64_t> window_end =
-      options.all_steps ? std::nullopt : whole_steps_end(trace, steps);
-  run.leaves_out_last_step = window_end.has_value();
-
-  const GpuWork work = gpu_work(trace, window_end);
+  run.steps = steps;
+  run.leaves_out_last_step = work.launched_before_ns.has_value();
   std::vector<RankFindings> found(std::max<std::size_t>(work.devices.size(), 1), run);
   for (std::size_t i = 0; i < work.devices.size(); ++i) {
     analyze_device(trace, work, work.devices[i], found[i]);
   }
-  if (options.many_ranks || work.devices.size() > 1) {
+  if (many_ranks || work.devices.size() > 1) {
     std::vector<RankRun> runs = rank_runs(trace, work);
     for (std::size_t i = 0; i < runs.size(); ++i) found[i].run = std::move(runs[i]);
   }
-  CriticalPath path = critical_path(trace, on.get());
-  path.segments = {};  // a timeline shows them; findings of many ranks are kept at once
-  for (RankFindings& one : found) {
-    one.critical_path = path;  // one for all GPUs of the rank
-    one.run.rank = one.rank;
-  }
+  for (RankFindings& one : found) one.run.rank = one.rank;
   return found;
+}
+
+void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {
+  for (RankFindings& one : ranks) {  // one path for all GPUs of the rank
+    one.critical_path = path;
+    one.critical_path.segments = {};  // a timeline shows them; many ranks are kept at once
+  }
 }
 
 }  // namespace fathom::analyze

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "analyze/hta/annotations.h"
 #include "analyze/hta/bandwidth.h"
 #include "analyze/hta/breakdown.h"
+#include "analyze/hta/gpu_work.h"
 #include "analyze/hta/idle.h"
 #include "analyze/hta/kernels.h"
 #include "analyze/hta/launches.h"
@@ -58,9 +58,9 @@ struct HtaOptions {
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
 
-// The same where others need the dependencies too: they are worked out elsewhere meanwhile.
+// The same of GPU work that is there already, without the critical path.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
-                                   const HtaOptions& options,
-                                   const std::shared_future<Dependencies>& on);
+                                   const GpuWork& work, std::uint64_t steps, bool many_ranks);
+void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
 
 }  // namespace fathom::analyze

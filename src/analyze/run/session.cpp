@@ -162,8 +162,7 @@ void add_device(ProfileSession& session, const DeviceMemory& device) {
   }
 }
 
-void add_memory(ProfileSession& session, const trace::Trace& trace) {
-  const Memory found = memory(trace);
+void add_memory(ProfileSession& session, const Memory& found) {
   for (const DeviceMemory& device : found.devices) {
     if (device.device == trace::MemoryDevice::gpu) add_device(session, device);
   }
@@ -292,8 +291,12 @@ void add_flame(ProfileSession& session, const trace::Trace& trace, Interval life
 
 }  // namespace
 
+bool is_fathom_run(const trace::Trace& trace) {
+  return trace.run.format == "Fathom run";
+}
+
 ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
-                       std::string trace_path) {
+                       const Memory& memory, std::string trace_path) {
   const Interval life = life_of(trace);
   ProfileSession session;
   session.name = trace.run.command;
@@ -301,7 +304,7 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
   add_time(session, trace, life);
   add_kernels(session, trace, operations);
   add_copies(session, trace);
-  add_memory(session, trace);
+  add_memory(session, memory);
   add_scopes(session, trace, operations);
   session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
   add_builds(session, trace, life);

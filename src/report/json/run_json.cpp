@@ -1,6 +1,6 @@
+#include "analyze/run/session.h"
 #include "base/json_writer.h"
 #include "report/run_report.h"
-#include "report/text/session_text.h"
 
 namespace fathom::report {
 namespace {
@@ -83,7 +83,7 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
     json.key("first_byte").value(warning.first_byte).end_object();
   }
   json.end_array();
-  if (is_fathom_run(trace)) write_session(json.key("session"), report.session);
+  if (analyze::is_fathom_run(trace)) write_session(json.key("session"), report.session);
   json.end_object();
   return out + "\n";
 }

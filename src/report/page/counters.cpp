@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/hta/gpu_work.h"
 #include "report/page/series.h"
 
 namespace fathom::report {
@@ -44,8 +43,8 @@ void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_
 }
 
 // Work that is launched and has not begun.
-void write_queue(base::JsonWriter& json, const trace::Trace& trace, std::int64_t begin_ns) {
-  const analyze::GpuWork work = analyze::gpu_work(trace);
+void write_queue(base::JsonWriter& json, const trace::Trace& trace, const analyze::GpuWork& work,
+                 std::int64_t begin_ns) {
   for (const analyze::GpuDevice& device : work.devices) {
     std::vector<std::pair<std::int64_t, int>> changes;
     for (const std::uint32_t at : device.by_start) {
@@ -74,9 +73,10 @@ void write_queue(base::JsonWriter& json, const trace::Trace& trace, std::int64_t
 
 }  // namespace
 
-void write_counters(base::JsonWriter& json, const trace::Trace& trace, std::int64_t begin_ns) {
+void write_counters(base::JsonWriter& json, const trace::Trace& trace, const analyze::GpuWork& work,
+                    std::int64_t begin_ns) {
   json.begin_array();
-  write_queue(json, trace, begin_ns);
+  write_queue(json, trace, work, begin_ns);
   write_memory(json, trace, begin_ns);
   for (const trace::Counter& counter : trace.counters) {
     if (trace.names.view(counter.name) == "peak host memory") continue;  // a figure, no curve

@@ -22,9 +22,9 @@ struct Slices {
 constexpr std::size_t kMostSteps = 60;
 constexpr std::int64_t kSlices = 48;
 
-Slices steps_of(const trace::Trace& trace) {
+Slices steps_of(const RunReport& report, const trace::Trace& trace) {
   Slices slices{"GPU, transfer, overhead and CPU, step by step", {}, {}};
-  for (const trace::SpanId id : analyze::step_spans(trace)) {
+  for (const trace::SpanId id : report.steps) {
     const std::string_view number = trace.name(id).substr(analyze::kStepName.size());
     slices.windows.push_back({trace.spans.start_ns[id], trace.spans.end_ns(id)});
     slices.labels.push_back("step " + std::string(number));
@@ -33,7 +33,7 @@ Slices steps_of(const trace::Trace& trace) {
 }
 
 Slices slices_of(const RunReport& report, const trace::Trace& trace) {
-  Slices steps = steps_of(trace);
+  Slices steps = steps_of(report, trace);
   if (steps.windows.size() > 1 && steps.windows.size() <= kMostSteps) return steps;
   Slices slices{"GPU, transfer, overhead and CPU over the run", {}, {}};
   const std::int64_t begin = report.activity.begin_ns;

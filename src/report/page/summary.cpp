@@ -75,11 +75,12 @@ void write_story(JsonWriter& json, const PageStory& story) {
   json.end_array().end_object();
 }
 
-std::string page_summary(const RunReport& report, const trace::Trace& trace) {
+std::string page_summary(const explain::Analysis& analysis) {
+  const trace::Trace& trace = analysis.trace();
+  const RunReport report = make_report(analysis);
   const HtaReport hta =
-      make_hta_report(analyze::holistic(trace, report.source, {.all_steps = true}),
-                      std::span(&report.suggestions, 1));
-  const analyze::Memory memory = analyze::memory(trace);
+      make_hta_report(analysis.hta({.all_steps = true}), std::span(&report.suggestions, 1));
+  const analyze::Memory& memory = analysis.memory();
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("fathom").value(FATHOM_VERSION);

@@ -10,7 +10,7 @@ namespace fathom::report {
 
 // The page's summary document: all of the page but timeline and flame graph, as JSON.
 // web/src/summary.ts says what is in it.
-std::string page_summary(const RunReport& report, const trace::Trace& trace);
+std::string page_summary(const explain::Analysis& analysis);
 
 // The same of the ranks of a job, of which there are findings and no trace.
 std::string page_summary(const HtaReport& hta);

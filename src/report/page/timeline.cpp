@@ -50,7 +50,8 @@ struct Columns {
 
 class Writer {
  public:
-  explicit Writer(const trace::Trace& trace) : trace_(trace), layout_(page_layout(trace)) {
+  Writer(const trace::Trace& trace, const analyze::GpuWork& gpu_work)
+      : trace_(trace), gpu_work_(gpu_work), layout_(page_layout(trace)) {
     for (const std::int64_t start : trace.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
     if (trace.spans.size() == 0) begin_ns_ = 0;
   }
@@ -75,7 +76,7 @@ class Writer {
  private:
   void write_columns() {
     std::vector<SpanId> launch(trace_.spans.size(), trace::kNoSpan);
-    for (const analyze::WorkRow& work : analyze::gpu_work(trace_).rows) {
+    for (const analyze::WorkRow& work : gpu_work_.rows) {
       launch[work.span] = work.launch;
     }
     std::int64_t last_launch = 0;
@@ -146,7 +147,7 @@ class Writer {
       json.end_array().end_object();
     }
     json.end_array().key("counters");
-    write_counters(json, trace_, begin_ns_);
+    write_counters(json, trace_, gpu_work_, begin_ns_);
     write_instants(json);
     json.end_object();
     return head;
@@ -174,6 +175,7 @@ class Writer {
   }
 
   const trace::Trace& trace_;
+  const analyze::GpuWork& gpu_work_;
   PageLayout layout_;
   std::int64_t begin_ns_ = INT64_MAX;
   Columns columns_;
@@ -213,8 +215,9 @@ std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
 
 }  // namespace
 
-PageData page_timeline(const trace::Trace& trace) {
-  Writer writer(trace);
+PageData page_timeline(const explain::Analysis& analysis) {
+  const trace::Trace& trace = analysis.trace();
+  Writer writer(trace, analysis.gpu_work());
   std::string timeline = writer.timeline();
   return {{"timeline", std::move(timeline)}, {"args", write_args(trace, writer.layout())}};
 }

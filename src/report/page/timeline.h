@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "explain/analysis.h"
 #include "report/page/page.h"
-#include "trace/trace.h"
 
 namespace fathom::report {
 
@@ -22,6 +22,6 @@ namespace fathom::report {
 //              launch (the first span's is 1) less that of the last known one
 //   links      other arrows: pairs of places, each signed, less those of the pair before
 // Names recur and most gaps are short, so this packs to some 7 bytes a span.
-PageData page_timeline(const trace::Trace& trace);
+PageData page_timeline(const explain::Analysis& analysis);
 
 }  // namespace fathom::report

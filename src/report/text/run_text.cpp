@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyze/run/session.h"
 #include "base/format.h"
 #include "base/table.h"
 #include "report/headline.h"
@@ -152,7 +153,7 @@ std::string bottleneck_list(const RunReport& report, std::size_t width) {
 
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width) {
-  if (is_fathom_run(trace)) return session_text(report, trace, top, width);
+  if (analyze::is_fathom_run(trace)) return session_text(report, trace, top, width);
   std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace);
   text += operation_table(report, trace, true, top, width);
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);

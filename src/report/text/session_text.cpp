@@ -235,10 +235,6 @@ std::string memory_line(const ProfileSession& session) {
 
 }  // namespace
 
-bool is_fathom_run(const trace::Trace& trace) {
-  return trace.run.format == "Fathom run";
-}
-
 std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                          std::size_t width) {
   const ProfileSession& session = report.session;

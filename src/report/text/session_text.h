@@ -7,9 +7,6 @@
 
 namespace fathom::report {
 
-// Recorded by Fathom, so that it has a session to tell of.
-bool is_fathom_run(const trace::Trace& trace);
-
 // A run as people read it: the story in a sentence, where its time went, and the tables.
 std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                          std::size_t width);

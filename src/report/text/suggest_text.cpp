@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "analyze/operations/steps.h"
 #include "base/format.h"
 #include "report/suggest_report.h"
 #include "report/text/wrapped.h"
@@ -35,8 +34,8 @@ std::string device_of(const trace::Trace& trace) {
 std::string headline(const SuggestReport& report) {
   std::vector<std::string> parts = {std::filesystem::path(report.source).filename().string()};
   if (const std::string device = device_of(report.trace); !device.empty()) parts.push_back(device);
-  if (const std::size_t steps = analyze::step_spans(report.trace).size(); steps > 0) {
-    parts.push_back(base::format_plural(steps, "step", "steps"));
+  if (report.steps > 0) {
+    parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
   parts.push_back(duration_ms(report.found.measured_ms));
   return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));

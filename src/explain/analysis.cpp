@@ -1,0 +1,112 @@
+#include "explain/analysis.h"
+
+#include <future>
+#include <utility>
+
+#include "advise/suggest.h"
+#include "analyze/operations/steps.h"
+#include "analyze/run/session.h"
+
+namespace fathom::explain {
+namespace {
+
+constexpr std::size_t kBottlenecks = 5;
+
+}  // namespace
+
+Analysis::Analysis(const trace::Trace& trace, std::string source)
+    : trace_(trace), source_(std::move(source)) {}
+
+template <typename Fact, typename WorkOut>
+const Fact& Analysis::get(Once<Fact>& once, std::string_view name, const WorkOut& work_out) const {
+  std::call_once(once.asked, [&] {
+    {
+      const std::scoped_lock lock(log_lock_);
+      log_.push_back(name);
+    }
+    once.fact.emplace(work_out());
+  });
+  return *once.fact;
+}
+
+const analyze::Activity& Analysis::activity() const {
+  return get(activity_, "activity", [&] { return analyze::activity(trace_); });
+}
+
+const analyze::TimelineStats& Analysis::timeline_stats() const {
+  return get(timeline_stats_, "timeline_stats", [&] { return analyze::timeline_stats(trace_); });
+}
+
+const std::vector<analyze::Operation>& Analysis::operations() const {
+  return get(operations_, "operations", [&] { return analyze::operations(trace_); });
+}
+
+const std::vector<analyze::Bottleneck>& Analysis::bottlenecks() const {
+  return get(bottlenecks_, "bottlenecks",
+             [&] { return analyze::bottlenecks(operations(), kBottlenecks); });
+}
+
+const std::vector<trace::SpanId>& Analysis::steps() const {
+  return get(steps_, "steps", [&] { return analyze::step_spans(trace_); });
+}
+
+const analyze::FlameTree& Analysis::flame() const {
+  return get(flame_, "flame", [&] { return analyze::flame_tree(trace_); });
+}
+
+const analyze::Memory& Analysis::memory() const {
+  return get(memory_, "memory", [&] { return analyze::memory(trace_); });
+}
+
+const analyze::GpuWork& Analysis::gpu_work() const {
+  return get(gpu_work_, "gpu_work", [&] { return analyze::gpu_work(trace_); });
+}
+
+const analyze::Dependencies& Analysis::dependencies() const {
+  return get(dependencies_, "dependencies",
+             [&] { return analyze::dependencies(trace_, gpu_work()); });
+}
+
+const analyze::CriticalPath& Analysis::critical_path() const {
+  return get(critical_path_, "critical_path",
+             [&] { return analyze::critical_path(trace_, dependencies()); });
+}
+
+const advise::Suggestions& Analysis::suggestions(bool all) const {
+  return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions",
+             [&] { return advise::suggest(trace_, dependencies(), all); });
+}
+
+const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOptions& options) const {
+  const std::size_t which = (options.all_steps ? 1U : 0U) + (options.many_ranks ? 2U : 0U);
+  return get(hta_[which], "hta", [&] {
+    auto path = std::async(std::launch::async, [&] { critical_path(); });
+    const auto window_end =
+        options.all_steps ? std::nullopt : analyze::whole_steps_end(trace_, steps());
+    const std::optional<analyze::GpuWork> windowed =
+        window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
+    std::vector<analyze::RankFindings> found = analyze::holistic(
+        trace_, source_, windowed ? *windowed : gpu_work(), steps().size(), options.many_ranks);
+    path.get();
+    analyze::add_critical_path(found, critical_path());
+    return found;
+  });
+}
+
+const ProfileSession& Analysis::session() const {
+  return get(session_, "session", [&] {
+    if (analyze::is_fathom_run(trace_)) {
+      return analyze::session(trace_, operations(), memory(), source_);
+    }
+    ProfileSession time_alone;
+    time_alone.total_time_ms = static_cast<double>(activity().end_ns - activity().begin_ns) / 1e6;
+    return time_alone;
+  });
+}
+
+std::vector<std::string_view> Analysis::worked_out() const {
+  const std::scoped_lock lock(log_lock_);
+  return log_;
+}
+
+}  // namespace fathom::explain

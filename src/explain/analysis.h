@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "advise/suggestion.h"
+#include "analyze/critical_path/critical_path.h"
+#include "analyze/critical_path/dependencies.h"
+#include "analyze/flame/flame.h"
+#include "analyze/hta/gpu_work.h"
+#include "analyze/hta/hta.h"
+#include "analyze/memory/memory.h"
+#include "analyze/operations/operations.h"
+#include "analyze/run/activity.h"
+#include "analyze/run/timeline_stats.h"
+#include "fathom/session.h"
+#include "trace/trace.h"
+
+namespace fathom::explain {
+
+// All that is known about one trace. A fact is worked out when it is first asked for, from the
+// facts it needs, and at most once however many ask: commands and reports share one Analysis.
+//
+// Any number of threads may ask at the same time; who asks for what another thread is working out
+// waits for it. What is returned stays as it is, and where it is, as long as the Analysis, which
+// the trace must outlive unchanged.
+class Analysis {
+ public:
+  Analysis(const trace::Trace& trace, std::string source);  // the file's name
+  Analysis(const Analysis&) = delete;
+  Analysis& operator=(const Analysis&) = delete;
+
+  const trace::Trace& trace() const { return trace_; }
+  const std::string& source() const { return source_; }
+
+  const analyze::Activity& activity() const;
+  const analyze::TimelineStats& timeline_stats() const;
+  const std::vector<analyze::Operation>& operations() const;    // most self time first
+  const std::vector<analyze::Bottleneck>& bottlenecks() const;  // the first five
+  const std::vector<trace::SpanId>& steps() const;
+  const analyze::FlameTree& flame() const;
+  const analyze::Memory& memory() const;
+
+  const analyze::GpuWork& gpu_work() const;
+  const analyze::Dependencies& dependencies() const;
+  const analyze::CriticalPath& critical_path() const;
+
+  // With `all`, those that bring less than 0.5 %, too.
+  const advise::Suggestions& suggestions(bool all = false) const;
+
+  // Of each GPU; works on several threads.
+  const std::vector<analyze::RankFindings>& hta(const analyze::HtaOptions& options) const;
+
+  // Of a run that Fathom recorded; of others, its time alone.
+  const ProfileSession& session() const;
+
+  // What has been worked out so far, by name, in the order in which it was asked for.
+  std::vector<std::string_view> worked_out() const;
+
+ private:
+  template <typename Fact>
+  struct Once {
+    std::once_flag asked;
+    std::optional<Fact> fact;
+  };
+  template <typename Fact, typename WorkOut>
+  const Fact& get(Once<Fact>& once, std::string_view name, const WorkOut& work_out) const;
+
+  const trace::Trace& trace_;
+  std::string source_;
+  mutable std::mutex log_lock_;
+  mutable std::vector<std::string_view> log_;
+
+  mutable Once<analyze::Activity> activity_;
+  mutable Once<analyze::TimelineStats> timeline_stats_;
+  mutable Once<std::vector<analyze::Operation>> operations_;
+  mutable Once<std::vector<analyze::Bottleneck>> bottlenecks_;
+  mutable Once<std::vector<trace::SpanId>> steps_;
+  mutable Once<analyze::FlameTree> flame_;
+  mutable Once<analyze::Memory> memory_;
+  mutable Once<analyze::GpuWork> gpu_work_;
+  mutable Once<analyze::Dependencies> dependencies_;
+  mutable Once<analyze::CriticalPath> critical_path_;
+  mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`
+  mutable std::array<Once<std::vector<analyze::RankFindings>>, 4> hta_;  // by options
+  mutable Once<ProfileSession> session_;
+};
+
+}  // namespace fathom::explain
