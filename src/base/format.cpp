@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/units.h"
+
 namespace fathom::base {
 namespace {
 
@@ -39,8 +41,10 @@ std::string format_duration(double ns) {
 }
 
 std::string format_bytes(double bytes) {
-  static constexpr std::array<Unit, 4> kUnits = {
-      {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}}};
+  static constexpr std::array<Unit, 4> kUnits = {{{kBytesPerMb * kBytesPerMb, "TB"},
+                                                  {kBytesPerMb * 1024, "GB"},
+                                                  {kBytesPerMb, "MB"},
+                                                  {1024, "KB"}}};
   for (const Unit& unit : kUnits) {
     if (std::abs(bytes) >= unit.size) return scaled(bytes / unit.size, unit.name);
   }

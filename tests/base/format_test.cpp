@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+
 namespace fathom::base::format_test {
 
 TEST(Format, DurationsPickTheirUnit) {
@@ -21,10 +26,27 @@ TEST(Format, CountsHaveThousandsSeparators) {
   EXPECT_EQ(format_plural(3112, "event", "events"), "3,112 events");
 }
 
-TEST(Format, BytesAreDecimal) {
+TEST(Format, BytesAreInPowersOf1024AsMbIsInFiles) {
   EXPECT_EQ(format_bytes(512), "512 B");
-  EXPECT_EQ(format_bytes(16e9), "16 GB");
-  EXPECT_EQ(format_bytes(1.5e6), "1.5 MB");
+  EXPECT_EQ(format_bytes(kBytesPerMb), "1 MB");
+  EXPECT_EQ(format_bytes(1.5 * kBytesPerMb), "1.5 MB");
+  EXPECT_EQ(format_bytes(16 * 1024 * kBytesPerMb), "16 GB");
+}
+
+// The page has its own formatter: web/tests/format.test.mjs holds it to the same table.
+TEST(Format, FiguresAreAsTheTableHasThem) {
+  std::ifstream file(FATHOM_SOURCE_DIR "/tests/base/figures.json");
+  const nlohmann::json table = nlohmann::json::parse(file);
+  const auto check = [&](const char* kind, auto format) {
+    ASSERT_GT(table[kind].size(), 3U);
+    for (const auto& row : table[kind]) {
+      EXPECT_EQ(format(row[0].get<double>()), row[1].get<std::string>()) << kind << " " << row[0];
+    }
+  };
+  check("durations", [](double ns) { return format_duration(ns); });
+  check("bytes", [](double bytes) { return format_bytes(bytes); });
+  check("counts", [](double count) { return format_count(static_cast<std::uint64_t>(count)); });
+  check("percents", [](double percent) { return format_percent(percent); });
 }
 
 TEST(Format, LongTextIsCutToTheColumns) {

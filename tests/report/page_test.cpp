@@ -107,7 +107,7 @@ TEST(PageSummary, WhereThereIsMemoryAloneThatIsTheStory) {
   trace::Trace trace = trace_of({{"step", SpanKind::annotation, 0, 3'000'000}});
   trace::MemoryEvent event;
   event.time_ns = 1'000'000;
-  event.bytes = 5'000'000;
+  event.bytes = 5 << 20;
   event.address = 4096;
   event.device = trace::MemoryDevice::gpu;
   event.device_index = 0;

@@ -57,7 +57,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   The GPU computed for 25.0 % of the run. Its longest wait was 300.0 ms, for "prepare".
 
   gpu       █████████                              25.0 %   250.0 ms   10 kernels
-  transfer  ▏                                       0.5 %     5.0 ms   3 copies, 12.6 MB
+  transfer  ▏                                       0.5 %     5.0 ms   3 copies, 12 MB
   overhead  █████▎                                 14.5 %   145.0 ms   program builds 120.0 ms
   cpu       █████████████████████▋                 60.0 %   600.0 ms
 
@@ -76,8 +76,8 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   bottleneck  calls      self   share  cumulative  spent on
   batch           2  600.0 ms  70.0 %      70.0 %       cpu
 
-  Memory: at most 16.8 MB on the device.
-  4.2 MB in 3 blocks was never freed: clCreateBuffer in "cache" and 1 more place.
+  Memory: at most 16 MB on the device.
+  4 MB in 3 blocks was never freed: clCreateBuffer in "cache" and 1 more place.
 
 )");
 }

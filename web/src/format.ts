@@ -1,38 +1,63 @@
 // Figures as people read them, in the same form as base/format.cpp: "238.3 ms", "1,616", "31.6 %".
 
-const scaled = (value: number, unit: string): string => {
-  const size = Math.abs(value);
-  return `${value.toFixed(size < 999.95 && size !== Math.floor(size) ? 1 : 0)} ${unit}`;
-};
+// toFixed, but for what lies half way between two: that goes to the even one, as C++ has it.
+function fixed(value: number, digits: number): string {
+  const isHalfWay = Math.abs(value * 2 ** (digits + 1)) % 2 === 1;
+  if (!isHalfWay) return value.toFixed(digits);
+  const below = Math.floor(Math.abs(value) * 10 ** digits);
+  const even = below % 2 === 0 ? below : below + 1;
+  return ((Math.sign(value) * even) / 10 ** digits).toFixed(digits);
+}
 
-export function formatDuration(ns: number): string {
+// A value, the digits after its point, and its unit.
+type Figure = [value: number, digits: number, unit: string];
+
+const written = ([value, digits, unit]: Figure): string => `${fixed(value, digits)} ${unit}`;
+
+// Without a fraction of nothing, for the axes of charts: "400 ms".
+const writtenShort = ([value, digits, unit]: Figure): string => `${Number(fixed(value, digits))} ${unit}`;
+
+// One digit after the point where it says something.
+const scaled = (value: number, unit: string): Figure =>
+  [value, Math.abs(value) < 999.95 && value !== Math.floor(value) ? 1 : 0, unit];
+
+function durationFigure(ns: number): Figure {
   const size = Math.abs(ns);
-  if (size >= 0.99995e9) return `${(ns / 1e9).toFixed(2)} s`;
-  if (size >= 0.99995e6) return `${(ns / 1e6).toFixed(1)} ms`;
-  if (size >= 0.99995e3) return `${(ns / 1e3).toFixed(1)} µs`;
+  if (size >= 0.99995e9) return [ns / 1e9, 2, "s"];
+  if (size >= 0.99995e6) return [ns / 1e6, 1, "ms"];
+  if (size >= 0.99995e3) return [ns / 1e3, 1, "µs"];
   return scaled(ns, "ns");
 }
 
-export function formatBytes(bytes: number): string {
-  const size = Math.abs(bytes);
-  if (size >= 1e12) return scaled(bytes / 1e12, "TB");
-  if (size >= 1e9) return scaled(bytes / 1e9, "GB");
-  if (size >= 1e6) return scaled(bytes / 1e6, "MB");
-  if (size >= 1e3) return scaled(bytes / 1e3, "KB");
-  return `${bytes.toFixed(0)} B`;
+const kByteUnits: [number, string][] = [[2 ** 40, "TB"], [2 ** 30, "GB"], [2 ** 20, "MB"], [2 ** 10, "KB"]];
+export const kBytesPerMb = 2 ** 20;
+
+function bytesFigure(bytes: number): Figure {
+  const unit = kByteUnits.find(([size]) => Math.abs(bytes) >= size);
+  return unit ? scaled(bytes / unit[0], unit[1]) : [bytes, 0, "B"];
+}
+
+export const formatDuration = (ns: number): string => written(durationFigure(ns));
+export const formatBytes = (bytes: number): string => written(bytesFigure(bytes));
+export const durationTick = (ns: number): string => (ns === 0 ? "0" : writtenShort(durationFigure(ns)));
+export const bytesTick = (bytes: number): string => (bytes === 0 ? "0" : writtenShort(bytesFigure(bytes)));
+
+// How far apart the ticks of an axis of bytes are, so that `ticks` or fewer reach the most and each is round.
+export function bytesStep(most: number, ticks: number): number {
+  const least = Math.max(1, most / ticks);
+  const unit = kByteUnits.find(([size]) => least >= size)?.[0] ?? 1;
+  return unit * ([1, 2, 5, 10, 20, 50, 100, 200, 500].find((step) => step * unit >= least) ?? 1024);
 }
 
 export const formatCount = (count: number): string => Math.round(count).toLocaleString("en-US");
 
-export const formatPercent = (percent: number): string => `${percent.toFixed(1)} %`;
+export const formatPercent = (percent: number): string => `${fixed(percent, 1)} %`;
 
 export const formatPlural = (count: number, singular: string, plural: string): string =>
   `${formatCount(count)} ${count === 1 ? singular : plural}`;
 
-// The same figures without a fraction of nothing, for the axes of charts: "400 ms".
-const round = (figure: string): string => figure.replace(/\.0+ /, " ");
-export const durationTick = (ns: number): string => (ns === 0 ? "0" : round(formatDuration(ns)));
-export const bytesTick = (bytes: number): string => (bytes === 0 ? "0" : round(formatBytes(bytes)));
+// What a change saves of the run, "−4.2 %"; of a bound, what it saves at most.
+export const formatGain = (percent: number, isBound: boolean): string => `${isBound ? "≤ " : "−"}${formatPercent(percent)}`;
 
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)

@@ -1,10 +1,10 @@
 import { ChartView, tooltip } from "../chart";
-import { bytesTick, durationTick, formatBytes, formatDuration } from "../format";
+import { bytesStep, bytesTick, durationTick, formatBytes, formatDuration } from "../format";
 import type { MemorySeries, Part } from "../summary";
 import { colour, type Token } from "../theme";
 
 // What is only reserved is grey.
-const tokenIn = (part: Part) => (series: MemorySeries): Token => (series.label.startsWith("reserved") ? "ink-3" : part);
+const tokenIn = (part: Part) => (series: MemorySeries): Token => (series.what === "reserved" ? "ink-3" : part);
 
 const peakOf = (series: MemorySeries): number => series.bytes.reduce((most, bytes) => Math.max(most, bytes), 0);
 
@@ -51,7 +51,7 @@ export function MemoryChart({ series, height, part = "cpu" }: { series: MemorySe
             },
             scales: {
               x: { type: "linear", min: 0, max: end, grid: { display: false }, ticks: { maxRotation: 0, maxTicksLimit: 9, callback: (ns) => durationTick(Number(ns)) } },
-              y: { beginAtZero: true, border: { display: false }, ticks: { maxTicksLimit: 5, callback: (bytes) => bytesTick(Number(bytes)) } },
+              y: { beginAtZero: true, border: { display: false }, ticks: { stepSize: bytesStep(Math.max(...series.map(peakOf)), 5), callback: (bytes) => bytesTick(Number(bytes)) } },
             },
           },
         })}
