@@ -248,6 +248,18 @@ void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& foun
                    [](const auto& a, const auto& b) { return a.gain_pct > b.gain_pct; });
 }
 
+// Rules write code after the words, each line after a line break.
+void take_code_apart(Suggestion& one) {
+  std::string& hint = one.implementation_hint;
+  const std::size_t words = hint.find('\n');
+  for (std::size_t at = words; at != std::string::npos;) {
+    const std::size_t end = hint.find('\n', at + 1);
+    one.code.push_back(hint.substr(at + 1, end == std::string::npos ? end : end - at - 1));
+    at = end;
+  }
+  hint.resize(std::min(words, hint.size()));
+}
+
 }  // namespace
 
 Suggestions suggest(const trace::Trace& trace, bool all) {
@@ -261,6 +273,7 @@ Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, 
   } else {
     suggest_from_trace(trace, on, all, found);
   }
+  for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion
   return found;
 }

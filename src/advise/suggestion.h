@@ -66,7 +66,8 @@ struct Suggestion {
   Priority priority = Priority::low;
   std::string description;           // what was seen
   std::string expected_improvement;  // what the gain supposes, and how large it is
-  std::string implementation_hint;   // may end in lines of code, each after a line break
+  std::string implementation_hint;   // how, in words
+  std::vector<std::string> code;     // how, in lines that can be pasted; often none
 
   // The run as it is and as it would be; of a bound, the operation.
   double current_time_ms = 0;
@@ -87,6 +88,20 @@ struct Suggestions {
   std::string why_no_gains;      // a sentence; empty where there are gains
   std::vector<Suggestion> list;  // most gain first, those without a gain last
   std::uint64_t left_out = 0;    // of less than 0.5 %
+
+  // What all of them bring together; each is counted once, so they add up.
+  double gain_pct() const {
+    double together = 0;
+    for (const Suggestion& one : list) together += one.gain_pct;
+    return together;
+  }
 };
+
+// Words and code as one text, a line break before each line of code.
+inline std::string hint_with_code(const Suggestion& one) {
+  std::string text = one.implementation_hint;
+  for (const std::string& line : one.code) text += '\n' + line;
+  return text;
+}
 
 }  // namespace fathom::advise

@@ -4,8 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "report/recommendations.h"
-
 namespace fathom::report {
 
 HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks,
@@ -15,7 +13,7 @@ HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks,
   });
   HtaReport report;
   report.summary = analyze::summarize(ranks);
-  report.recommendations = recommendations(suggestions);
+  report.recommendations = recommend(suggestions);
   if (ranks.size() > 1) {
     std::vector<analyze::RankRun> runs;
     for (analyze::RankFindings& rank : ranks) runs.push_back(std::move(rank.run));

@@ -9,6 +9,7 @@
 #include "analyze/hta/hta.h"
 #include "analyze/hta/hta_summary.h"
 #include "analyze/ranks/ranks.h"
+#include "report/recommendations.h"
 
 namespace fathom::report {
 
@@ -17,7 +18,7 @@ struct HtaReport {
   std::vector<analyze::RankFindings> ranks;  // by rank, then device
   analyze::HtaSummary summary;
   std::optional<analyze::RankReport> comparison;  // of two ranks or more; rows as `ranks` has them
-  std::vector<std::string> recommendations;       // recommendations.h
+  std::vector<Recommendation> recommendations;    // most gain first
 };
 
 // Puts the ranks in order and says what they say together. `suggestions` are those for each trace.

@@ -42,25 +42,42 @@ std::vector<Joined> join(std::span<const Suggestions> ranks) {
   return all;
 }
 
-std::string gain_text(const Joined& joined, std::size_t ranks) {
-  if (joined.gains == 0) return {};
-  const bool is_bound = joined.first->basis == GainBasis::bound;
-  const double mean = joined.gain_pct / static_cast<double>(joined.ranks);
-  std::string text = fmt::format(" ({}{}", is_bound ? "at most " : "−", base::format_percent(mean));
-  if (ranks > 1) text += fmt::format(" on {} of {} ranks", joined.ranks, ranks);
+std::string gain_text(const Recommendation& one) {
+  if (!one.gain_pct) return {};
+  std::string text =
+      fmt::format(" ({}{}", one.is_bound ? "at most " : "−", base::format_percent(*one.gain_pct));
+  if (one.of_ranks > 1) text += fmt::format(" on {} of {} ranks", one.ranks, one.of_ranks);
   return text + ")";
 }
 
 }  // namespace
 
-std::vector<std::string> recommendations(std::span<const Suggestions> ranks, std::size_t top) {
-  std::vector<std::string> texts;
+std::vector<Recommendation> recommend(std::span<const Suggestions> ranks, std::size_t top) {
+  std::vector<Recommendation> found;
   for (const Joined& joined : join(ranks)) {
-    if (texts.size() == top) break;
-    const std::string& hint = joined.first->implementation_hint;
-    texts.push_back(fmt::format("{}{}. {}", joined.first->title, gain_text(joined, ranks.size()),
-                                hint.substr(0, hint.find('\n'))));
+    if (found.size() == top) break;
+    const Suggestion& first = *joined.first;
+    Recommendation& one = found.emplace_back();
+    one.title = first.title;
+    one.type = first.type;
+    one.priority = first.priority;
+    if (joined.gains > 0) one.gain_pct = joined.gain_pct / static_cast<double>(joined.ranks);
+    one.is_bound = first.basis == GainBasis::bound;
+    one.ranks = joined.ranks;
+    one.of_ranks = ranks.size();
+    one.hint = first.implementation_hint;
+    one.code = first.code;
   }
+  return found;
+}
+
+std::string sentence(const Recommendation& one) {
+  return fmt::format("{}{}. {}", one.title, gain_text(one), one.hint);
+}
+
+std::vector<std::string> recommendations(std::span<const Suggestions> ranks) {
+  std::vector<std::string> texts;
+  for (const Recommendation& one : recommend(ranks)) texts.push_back(sentence(one));
   return texts;
 }
 

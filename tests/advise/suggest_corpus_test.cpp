@@ -72,7 +72,7 @@ std::string hints_of(const std::string& name) {
   for (const std::string& file : all_files()) {
     if (std::filesystem::path(file).filename().string().rfind(name, 0) != 0) continue;
     const trace::Trace trace = trace::read_trace(file);
-    for (const Suggestion& one : suggest(trace, true).list) text += one.implementation_hint + "\n";
+    for (const Suggestion& one : suggest(trace, true).list) text += hint_with_code(one) + "\n";
   }
   return text;
 }

@@ -56,7 +56,7 @@ TraceMaker slow_program(const Calls& calls) {
 std::string all_words(const Suggestions& found) {
   std::string text;
   for (const Suggestion& one : found.list) {
-    text += one.title + "\n" + one.description + "\n" + one.implementation_hint + "\n";
+    text += one.title + "\n" + one.description + "\n" + hint_with_code(one) + "\n";
   }
   return text;
 }
@@ -68,10 +68,10 @@ TEST(Words, OpenclGetsNoCodeOfPytorchOrCuda) {
     EXPECT_FALSE(has(words, part)) << part << " in\n" << words;
   }
   ASSERT_NE(find(found, "sync"), nullptr);
-  EXPECT_TRUE(has(find(found, "sync")->implementation_hint, "clFinish"));
-  EXPECT_TRUE(has(find(found, "sync")->implementation_hint, "clFlush"));
+  EXPECT_TRUE(has(hint_with_code(*find(found, "sync")), "clFinish"));
+  EXPECT_TRUE(has(hint_with_code(*find(found, "sync")), "clFlush"));
   ASSERT_NE(find(found, "launch"), nullptr);
-  EXPECT_TRUE(has(find(found, "launch")->implementation_hint, "NDRange"));
+  EXPECT_TRUE(has(hint_with_code(*find(found, "launch")), "NDRange"));
   ASSERT_NE(find(found, "setup"), nullptr);
   EXPECT_TRUE(has(words, "clCreateProgramWithBinary"));
 }
@@ -116,7 +116,7 @@ std::string how_to_look_at_a_kernel(const Calls& calls) {
   const Suggestion* one = find(found, "dominant");
   if (one == nullptr) return "";
   EXPECT_TRUE(has(one->description, "20 calls of fwd_kernel take")) << one->description;
-  return one->implementation_hint;
+  return hint_with_code(*one);
 }
 
 TEST(Words, TheKernelIsNamedInTheCommandThatMeasuresIt) {
@@ -148,7 +148,7 @@ TEST(Words, NoTf32ForAGpuThatIsOlder) {
   trace::RunInfo run;
   run.devices.push_back({0, "Tesla V100-SXM2-16GB", {}, {}});
   Trace trace = maker.make(run);
-  const auto hint = [&] { return find(suggest(trace), "precision")->implementation_hint; };
+  const auto hint = [&] { return hint_with_code(*find(suggest(trace), "precision")); };
   ASSERT_NE(find(suggest(trace), "precision"), nullptr);
   EXPECT_FALSE(has(hint(), "set_float32_matmul_precision")) << hint();
   EXPECT_TRUE(has(hint(), "torch.float16"));
@@ -184,8 +184,8 @@ TEST(Words, AWaitInsideACopyIsAMatterOfPinnedMemory) {
                                          "Memcpy HtoD (Pageable -> Device)");
   const Suggestion* one = find(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
-  EXPECT_TRUE(has(one->implementation_hint, "non_blocking=True"));
-  EXPECT_FALSE(has(one->implementation_hint, "ynchronize")) << one->implementation_hint;
+  EXPECT_TRUE(has(hint_with_code(*one), "non_blocking=True"));
+  EXPECT_FALSE(has(hint_with_code(*one), "ynchronize")) << hint_with_code(*one);
 }
 
 TEST(Words, AWaitInsideItemIsAScalarThatIsRead) {
@@ -193,15 +193,15 @@ TEST(Words, AWaitInsideItemIsAScalarThatIsRead) {
       waits_inside({"aten::item", "aten::_local_scalar_dense"}, "Memcpy DtoH (Device -> Pageable)");
   const Suggestion* one = find(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
-  EXPECT_TRUE(has(one->implementation_hint, "item()"));
+  EXPECT_TRUE(has(hint_with_code(*one), "item()"));
 }
 
 TEST(Words, AnyOtherWaitIsCalledByItsName) {
   const Suggestions found = waits_inside({});
   const Suggestion* one = find(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
-  EXPECT_TRUE(has(one->implementation_hint, "Keep cudaStreamSynchronize out"));
-  EXPECT_FALSE(has(one->implementation_hint, "clFinish"));
+  EXPECT_TRUE(has(hint_with_code(*one), "Keep cudaStreamSynchronize out"));
+  EXPECT_FALSE(has(hint_with_code(*one), "clFinish"));
 }
 
 // A wait in the middle of a GPU that has all its work queued, and one at the end, cost nothing.
@@ -321,7 +321,7 @@ TEST(Words, AnOperationThatMakesViewsShouldReuseThem) {
   const Suggestion* one = find(found, "idle");
   ASSERT_NE(one, nullptr);
   EXPECT_EQ(one->title, "Reuse the views that aten::unflatten_dense_tensors makes");
-  EXPECT_FALSE(has(one->implementation_hint, "another thread")) << one->implementation_hint;
+  EXPECT_FALSE(has(hint_with_code(*one), "another thread")) << hint_with_code(*one);
 }
 
 }  // namespace fathom::advise::words_test

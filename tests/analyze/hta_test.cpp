@@ -264,7 +264,8 @@ TEST(HtaSummary, SharesAreOfTheTimeOfAllGpus) {
   EXPECT_EQ(summary.kernels[0].name, "gemm");
   EXPECT_EQ(summary.kernels[0].durations.count(), 4U);
   ASSERT_EQ(summary.bottlenecks.size(), 3U);
-  EXPECT_EQ(summary.bottlenecks[0].what, "communication");
+  EXPECT_EQ(summary.bottlenecks[0].loss, Loss::communication);
+  EXPECT_EQ(name_of(summary.bottlenecks[0].loss), "communication");
   EXPECT_DOUBLE_EQ(summary.bottlenecks[0].share_pct, 5);
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <utility>
 
 #include "base/format.h"
 
@@ -41,35 +43,51 @@ std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
   return joined;
 }
 
-// What a bottleneck is called, and what it means.
-struct Known {
-  const char* what;
-  std::int64_t time_ns;
-  const char* text;
+struct LossWords {
+  std::string_view name;
+  std::string_view meaning;
 };
+
+constexpr std::array<LossWords, 5> kLosses = {{
+    {"host wait", "the GPU waited for the host to launch work"},
+    {"communication", "communication ran with no compute beside it"},
+    {"other idle time", "launched work waited 30 µs or more for nothing that this GPU did"},
+    {"kernel wait", "short gaps between kernels add up"},
+    {"copies", "copies and fills ran with no compute beside them"},
+}};
 
 void find_bottlenecks(HtaSummary& summary) {
   const Temporal& time = *summary.temporal;
-  const std::vector<Known> all = {
-      {"host wait", summary.idle.host_wait_ns, "the GPU waited for the host to launch work"},
-      {"communication", time.communication_ns, "communication ran with no compute beside it"},
-      {"other idle time", summary.idle.other_ns,
-       "launched work waited 30 µs or more for nothing that this GPU did"},
-      {"kernel wait", summary.idle.kernel_wait_ns, "short gaps between kernels add up"},
-      {"copies", time.memory_ns, "copies and fills ran with no compute beside them"},
-  };
-  for (const Known& known : all) {
-    const double share = percent_of(known.time_ns, time.total_ns);
-    if (share < kWorthNamingPct) continue;
-    const std::string text = fmt::format("{}: {} ({})", known.text, base::format_percent(share),
-                                         base::format_duration(static_cast<double>(known.time_ns)));
-    summary.bottlenecks.push_back({known.what, known.time_ns, share, text});
+  const std::array<std::pair<Loss, std::int64_t>, kLosses.size()> all = {{
+      {Loss::host_wait, summary.idle.host_wait_ns},
+      {Loss::communication, time.communication_ns},
+      {Loss::other_idle, summary.idle.other_ns},
+      {Loss::kernel_wait, summary.idle.kernel_wait_ns},
+      {Loss::copies, time.memory_ns},
+  }};
+  for (const auto& [loss, time_ns] : all) {
+    const double share = percent_of(time_ns, time.total_ns);
+    if (share >= kWorthNamingPct) summary.bottlenecks.push_back({loss, time_ns, share});
   }
   std::stable_sort(summary.bottlenecks.begin(), summary.bottlenecks.end(),
                    [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
 }
 
 }  // namespace
+
+std::string_view name_of(Loss loss) {
+  return kLosses[static_cast<std::size_t>(loss)].name;
+}
+
+std::string_view meaning_of(Loss loss) {
+  return kLosses[static_cast<std::size_t>(loss)].meaning;
+}
+
+std::string sentence(const HtaBottleneck& bottleneck) {
+  return fmt::format("{}: {} ({})", meaning_of(bottleneck.loss),
+                     base::format_percent(bottleneck.share_pct),
+                     base::format_duration(bottleneck.time_ns));
+}
 
 double percent_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;

@@ -2,19 +2,28 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/hta/hta.h"
 
 namespace fathom::analyze {
 
-// One of the things that keep the GPUs from computing.
+// What keeps GPUs from computing.
+enum class Loss : std::uint8_t { host_wait, communication, other_idle, kernel_wait, copies };
+
+// "host wait", and what it means: "the GPU waited for the host to launch work".
+std::string_view name_of(Loss loss);
+std::string_view meaning_of(Loss loss);
+
 struct HtaBottleneck {
-  std::string what;          // "host wait", "communication", …
+  Loss loss = Loss::host_wait;
   std::int64_t time_ns = 0;  // over all ranks
   double share_pct = 0;      // of the time of all GPUs
-  std::string text;          // a sentence
 };
+
+// "the GPU waited for the host to launch work: 44.9 % (626.5 ms)"
+std::string sentence(const HtaBottleneck& bottleneck);
 
 // What all ranks say together. Shares are of the summed time of all GPUs.
 struct HtaSummary {

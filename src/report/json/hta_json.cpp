@@ -213,12 +213,12 @@ std::string to_json(const HtaReport& report, std::size_t top) {
   }
   json.key("bottlenecks").begin_array();
   for (const analyze::HtaBottleneck& bottleneck : summary.bottlenecks) {
-    json.begin_object().key("what").value(bottleneck.what);
+    json.begin_object().key("what").value(name_of(bottleneck.loss));
     json.key("time_ns").value(bottleneck.time_ns).key("share_pct").value(bottleneck.share_pct);
-    json.key("text").value(bottleneck.text).end_object();
+    json.key("text").value(sentence(bottleneck)).end_object();
   }
   json.end_array().key("recommendations").begin_array();
-  for (const std::string& advice : report.recommendations) json.value(advice);
+  for (const Recommendation& one : report.recommendations) json.value(sentence(one));
   json.end_array().end_object();
   return out + "\n";
 }

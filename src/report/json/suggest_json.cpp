@@ -16,7 +16,7 @@ void write_words(JsonWriter& json, const Suggestion& one) {
   json.key("priority").value(name_of(one.priority));
   json.key("description").value(one.description);
   json.key("expected_improvement").value(one.expected_improvement);
-  json.key("implementation_hint").value(one.implementation_hint);
+  json.key("implementation_hint").value(hint_with_code(one));
 }
 
 void write_gain(JsonWriter& json, const Suggestion& one) {

@@ -86,10 +86,12 @@ std::string advice(const HtaReport& report, std::size_t width) {
   std::string text;
   if (!report.summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
   for (const analyze::HtaBottleneck& bottleneck : report.summary.bottlenecks) {
-    text += wrapped(bottleneck.text, "  · ", width);
+    text += wrapped(sentence(bottleneck), "  · ", width);
   }
   if (!report.recommendations.empty()) text += "\n  what to try\n";
-  for (const std::string& one : report.recommendations) text += wrapped(one, "  · ", width);
+  for (const Recommendation& one : report.recommendations) {
+    text += wrapped(sentence(one), "  · ", width);
+  }
   return text;
 }
 

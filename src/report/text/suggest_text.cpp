@@ -56,19 +56,15 @@ std::string story(const SuggestReport& report) {
     return found.why_no_gains.empty() ? text : text + " " + found.why_no_gains;
   }
   if (!found.has_gains) return found.why_no_gains;
-  double total = 0;
-  std::size_t count = 0;
-  for (const Suggestion& one : found.list) {
-    total += one.gain_pct;
-    count += one.gain ? 1 : 0;
-  }
+  const auto count = std::count_if(found.list.begin(), found.list.end(),
+                                   [](const Suggestion& one) { return one.gain.has_value(); });
   if (count == 0) return "No change is known to make this run shorter.";
   const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
   return fmt::format(
       "{} would take {} off the run. (The replay without any change is within {} of what was "
       "measured.)",
-      base::format_plural(count, "change", "changes together"), base::format_percent(total),
-      base::format_percent(off));
+      base::format_plural(static_cast<std::uint64_t>(count), "change", "changes together"),
+      base::format_percent(found.gain_pct()), base::format_percent(off));
 }
 
 std::string gain_text(const Suggestion& one) {
@@ -95,14 +91,9 @@ std::string printable(std::string_view text) {
   return base::fit(text, text.size());
 }
 
-std::string hint_text(const std::string& hint, std::size_t width) {
-  const std::size_t words = std::min(hint.find('\n'), hint.size());
-  std::string text = wrapped(printable(hint.substr(0, words)), "      how   ", width);
-  for (std::size_t at = words; at < hint.size();) {
-    const std::size_t end = std::min(hint.find('\n', at + 1), hint.size());
-    text += "              " + printable(hint.substr(at + 1, end - at - 1)) + "\n";
-    at = end;
-  }
+std::string hint_text(const Suggestion& one, std::size_t width) {
+  std::string text = wrapped(printable(one.implementation_hint), "      how   ", width);
+  for (const std::string& line : one.code) text += "              " + printable(line) + "\n";
   return text;
 }
 
@@ -116,7 +107,7 @@ std::string suggestion_text(const SuggestReport& report, const Suggestion& one, 
                                  std::string(width > filled ? width - filled : 2, ' '), right);
   text += wrapped(printable(one.description), "      seen  ", width);
   text += wrapped(one.expected_improvement, "      gain  ", width);
-  text += hint_text(one.implementation_hint, width);
+  text += hint_text(one, width);
   if (!one.evidence.empty()) {
     text += wrapped(evidence_text(report, one, begin_ns), "      see   ", width);
   }
