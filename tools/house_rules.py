@@ -28,7 +28,7 @@ MAY_USE = {
 PUBLIC_DATA = {"detail/log_bucket.h", "figures.h", "results.h", "session.h"}
 # What works a fact out of a trace. Reports get their facts from explain::Analysis, once.
 WORKS_OUT = re.compile(r"\b(analyze::(activity|bottlenecks|critical_path|dependencies|flame_tree|gpu_work|holistic|memory|"
-                       r"operations|session|step_spans|timeline_stats)|advise::suggest)\(")
+                       r"operations|profile_findings|session|step_spans|timeline_stats)|advise::suggest)\(")
 # Headers too heavy to be included by a header.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]
 

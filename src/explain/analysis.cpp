@@ -58,6 +58,10 @@ const analyze::Memory& Analysis::memory() const {
   return get(memory_, "memory", [&] { return analyze::memory(trace_); });
 }
 
+const analyze::ProfileFindings& Analysis::profile() const {
+  return get(profile_, "profile", [&] { return analyze::profile_findings(trace_); });
+}
+
 const analyze::GpuWork& Analysis::gpu_work() const {
   return get(gpu_work_, "gpu_work", [&] { return analyze::gpu_work(trace_); });
 }

@@ -16,6 +16,7 @@
 #include "analyze/memory/memory.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
+#include "analyze/run/profile.h"
 #include "analyze/run/timeline_stats.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
@@ -44,6 +45,7 @@ class Analysis {
   const std::vector<trace::SpanId>& steps() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
+  const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
   const analyze::Dependencies& dependencies() const;
@@ -82,6 +84,7 @@ class Analysis {
   mutable Once<std::vector<trace::SpanId>> steps_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;
+  mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;

@@ -18,15 +18,16 @@ std::string id_of(const Track& track) {
   return track.tid_text.empty() ? fmt::format("{}", track.tid) : track.tid_text;
 }
 
+std::string gpu_label(const Track& track) {
+  if (track.device) return fmt::format("GPU {}", *track.device);
+  return track.pid_text.empty() ? fmt::format("GPU {}", track.pid) : track.pid_text;
+}
+
 std::string stream_label(const Track& track) {
-  const std::string gpu = track.device             ? fmt::format("GPU {}", *track.device)
-                          : track.pid_text.empty() ? fmt::format("GPU {}", track.pid)
-                                                   : track.pid_text;
+  if (track.stream) return fmt::format("stream {}", *track.stream);
   const std::string_view name = trimmed(track.thread_name);
-  if (track.stream) return fmt::format("{} · stream {}", gpu, *track.stream);
-  if (!name.empty()) return fmt::format("{} · {}", gpu, name);
-  return fmt::format("{} · {}", gpu,
-                     track.tid_text.empty() ? fmt::format("stream {}", track.tid) : track.tid_text);
+  if (!name.empty()) return std::string(name);
+  return track.tid_text.empty() ? fmt::format("stream {}", track.tid) : track.tid_text;
 }
 
 std::string host_label(const Track& track) {
@@ -38,14 +39,23 @@ std::string host_label(const Track& track) {
   return fmt::format("{} {}", track.kind == TrackKind::async ? "async" : "thread", id);
 }
 
-}  // namespace
-
-std::string label_of(const Track& track) {
-  std::string label = track.kind == TrackKind::gpu_stream ? stream_label(track) : host_label(track);
+std::string on_one_line(std::string label) {
   for (char& c : label) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   }
   return label;
+}
+
+}  // namespace
+
+std::string label_of(const Track& track) {
+  return on_one_line(track.kind == TrackKind::gpu_stream
+                         ? fmt::format("{} · {}", gpu_label(track), stream_label(track))
+                         : host_label(track));
+}
+
+std::string short_label_of(const Track& track) {
+  return on_one_line(track.kind == TrackKind::gpu_stream ? stream_label(track) : host_label(track));
 }
 
 }  // namespace fathom::trace

@@ -10,4 +10,7 @@ namespace fathom::trace {
 // line.
 std::string label_of(const Track& track);
 
+// The same where there is little room: "stream 7".
+std::string short_label_of(const Track& track);
+
 }  // namespace fathom::trace

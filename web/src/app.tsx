@@ -7,7 +7,7 @@ import { fileSource, useDrop } from "./open_file";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
 import type { Tab } from "./tab";
-import { kTabs, tabOf } from "./tabs";
+import { kTabs, tabOf, tabsOf } from "./tabs";
 import { toggleScheme, useScheme } from "./theme";
 
 // The page: head, tabs and the tab that the address names.
@@ -33,7 +33,7 @@ export function App(props: { report: InlineSource | null }) {
     return () => { current = false; };
   }, [source]);
   useEffect(() => {
-    document.title = summary ? `${titleOf(summary.run)} · Fathom` : "Fathom";
+    document.title = summary ? `${summary.run.name} · Fathom` : "Fathom";
   }, [summary]);
 
   const open = async (file: File) => {
@@ -46,12 +46,12 @@ export function App(props: { report: InlineSource | null }) {
     }
   };
   const dropping = useDrop(open);
-  useKeys(() => help.current?.showModal());
-
-  const tabs = kTabs.filter(({ id }) => summary?.tabs?.includes(id) ?? true);
+  const tabs = source && summary ? tabsOf(source, summary) : kTabs;
   const named = tabOf(hash);
-  const tab = tabs.includes(named) ? named : tabs[0]!;
+  // An address may name a tab that is not shown: it says how to get what it would show.
+  const tab = tabs.includes(named) || !summary?.tabs ? named : tabs[0]!;
   const View = tab.view;
+  useKeys(tabs, () => help.current?.showModal());
   const wide = tab.id === "timeline" || tab.id === "flame";
   return (
     <div class={dropping ? "dropping" : ""}>
@@ -66,7 +66,7 @@ export function App(props: { report: InlineSource | null }) {
           {problem} <button class="tool" onClick={() => setProblem(null)}>Close</button>
         </div>
       )}
-      {source && <Tabs tabs={tabs} chosen={tab.id} />}
+      {summary && <Tabs tabs={tabs} chosen={tab.id} />}
       <main>
         {!source && <Welcome open={open} demo={() => setSource(demoSource())} />}
         {source && (
@@ -75,14 +75,12 @@ export function App(props: { report: InlineSource | null }) {
           </div>
         )}
       </main>
-      <Help dialog={help} />
+      <Help dialog={help} tabs={tabs} />
     </div>
   );
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const titleOf = (run: Run): string => run.command ?? run.source.split("/").pop() ?? run.source;
 
 function rankText(run: Run): string | null {
   if (run.rank === null) return null;
@@ -96,7 +94,7 @@ function Head(props: { run: Run | null; open: (file: File) => void; back: (() =>
   return (
     <header>
       <span class="mark">fath<i>o</i>m</span>
-      {run && <span class="run" title={titleOf(run)}>{titleOf(run)}</span>}
+      {run && <span class="run" title={run.name}>{run.name}</span>}
       {tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}
       <span class="grow" />
       {props.back && <button class="tool" onClick={props.back}>Back to the report</button>}

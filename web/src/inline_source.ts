@@ -5,6 +5,7 @@ import type { Summary } from "./summary";
 // page.cpp writes them. Each is decoded once, when first asked for.
 export class InlineSource implements Source {
   readonly name = "this report";
+  readonly start = document.querySelector("[data-start]")?.getAttribute("data-start") ?? null;
   private args: Promise<Record<string, string>> | null = null;
   private readonly decoded = new Map<string, Promise<ArrayBuffer | null>>();
 
@@ -17,6 +18,10 @@ export class InlineSource implements Source {
     const bytes = await this.blob("summary");
     if (!bytes) throw new Error("This page carries no summary.");
     return JSON.parse(new TextDecoder().decode(bytes)) as Summary;
+  }
+
+  has(name: string): boolean {
+    return block(name) !== null;
   }
 
   timeline(): Promise<ArrayBuffer | null> {

@@ -1,8 +1,8 @@
 import { useLayoutEffect } from "preact/hooks";
-import { kTabs } from "./tabs";
+import type { Tab } from "./tab";
 
-// Keys of the whole page: 1–7 choose a tab, / finds, ? helps. Canvases have their own beside these.
-export function useKeys(help: () => void): void {
+// Keys of the whole page: a digit chooses a tab by its place in the bar, / finds, ? helps. Canvases have their own beside these.
+export function useKeys(tabs: readonly Tab[], help: () => void): void {
   // Before the first paint: what is seen can be used.
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
@@ -11,7 +11,7 @@ export function useKeys(help: () => void): void {
         if (event.key === "Escape") (event.target as HTMLElement).blur();
         return;
       }
-      const tab = kTabs[Number(event.key) - 1];
+      const tab = tabs[Number(event.key) - 1];
       if (tab) {
         location.hash = tab.id;
       } else if (event.key === "/") {
@@ -28,7 +28,7 @@ export function useKeys(help: () => void): void {
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
-  }, []);
+  });
 }
 
 const isTyping = (target: EventTarget | null): boolean =>

@@ -7,8 +7,8 @@ import { apply } from "./theme";
 const page = document.getElementById("page");
 if (page) {
   apply();
-  const start = document.querySelector("[data-start]")?.getAttribute("data-start");
-  if (start && !location.hash) history.replaceState(null, "", `#${start}`);
+  const report = InlineSource.ofPage();
+  if (report?.start && !location.hash) history.replaceState(null, "", `#${report.start}`);
   page.textContent = "";
-  render(<App report={InlineSource.ofPage()} />, page);
+  render(<App report={report} />, page);
 }

@@ -6,10 +6,15 @@ import type { Summary } from "./summary";
 
 // A profile JSON that the reader dropped or chose; it never leaves the page.
 export class ProfileSource implements Source {
+  readonly start = null;
+
   constructor(readonly name: string, private readonly found: Summary) {}
 
   async summary(): Promise<Summary> {
     return this.found;
+  }
+  has(): boolean {
+    return false;
   }
   async timeline(): Promise<ArrayBuffer | null> {
     return null;

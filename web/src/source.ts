@@ -6,7 +6,13 @@ export interface Source {
   // What it is called on the page: a file's name.
   readonly name: string;
 
+  // The tab that was asked for when the page was made; it says so where there is nothing to show.
+  readonly start: string | null;
+
   summary(): Promise<Summary>;
+
+  // Whether it has a block of data of that name.
+  has(name: string): boolean;
 
   // The binary timeline that page_timeline.cpp writes; null where this source has none.
   timeline(): Promise<ArrayBuffer | null>;

@@ -1,9 +1,11 @@
-// The summary document of a run: page_summary.cpp writes it, profile_summary.ts makes it of a
-// profile JSON. Times are nanoseconds. What is unknown is null.
+// The summary document of a run: src/report/page/summary.cpp writes it, profile/summary.ts makes it of a
+// profile JSON that is dropped onto the page. Every figure and every word is a field of its own, so that
+// nothing here has to be taken apart or worked out again. Times are nanoseconds. What is unknown is null.
 
 import { shortName } from "./format";
 
-// What time is spent on; each has its colour, everywhere on the page.
+// What time is spent on. src/report/page/part.h decides it; each has one colour everywhere on the page, the
+// token of its name in styles.css.
 export type Part = "gpu" | "comm" | "transfer" | "overhead" | "cpu" | "idle";
 
 export interface Summary {
@@ -22,11 +24,12 @@ export interface Summary {
   ranks: Rank[];
   skew: Skew | null;
   warnings: string[];
-  tabs?: string[]; // those that have something to show; all where it does not say
+  tabs?: string[]; // those of a page that is not about one run
 }
 
 export interface Run {
   source: string;
+  name: string; // the command, else the file's name
   format: string | null;
   command: string | null;
   rank: number | null;
@@ -76,6 +79,8 @@ export interface Operation {
   calls: number;
   total_ns: number;
   self_ns: number;
+  share_pct: number; // of the self time of all operations, as the bottlenecks have it
+  gpu_share_pct: number | null; // of the time of all GPU work; null where it is none
   mean_ns: number;
   min_ns: number;
   max_ns: number;
@@ -89,10 +94,13 @@ export interface Operation {
 // A scope of the library, as the recorder counted it: exact for the whole run.
 export interface Scope {
   name: string;
+  part: Part; // that it spends the most of its time on
   calls: number;
   errors: number | null;
+  share_pct: number | null; // by its self time, else its total, of all scopes
   total_ns: number | null;
   self_ns: number | null;
+  mean_ns: number | null;
   min_ns: number | null;
   max_ns: number | null;
   p50_ns: number | null;
@@ -101,11 +109,11 @@ export interface Scope {
   cpu_ns: number | null;
   transfer_ns: number | null;
   overhead_ns: number | null;
-  peak_memory_mb: number | null;
 }
 
 export interface Bottleneck {
   name: string;
+  kind: string;
   part: Part;
   self_ns: number;
   share_pct: number;
@@ -120,6 +128,7 @@ export interface Memory {
 
 export interface DeviceMemory {
   label: string;
+  part: Part; // whose memory it is
   series: MemorySeries[]; // allocated, then reserved where known
   cards: Card[];
   at_peak: MemoryUse[];
@@ -129,6 +138,7 @@ export interface DeviceMemory {
 
 // Bytes over time, from the start of the recording; each holds until the next.
 export interface MemorySeries {
+  what: "allocated" | "reserved" | "resident";
   label: string;
   times_ns: number[];
   bytes: number[];
@@ -174,35 +184,68 @@ export interface Collective {
   name: string;
   group: string;
   count: number;
-  spread_ns: number;
+  mean_spread_ns: number;
   worst_ns: number;
-  exchange_ns: number;
+  mean_exchange_ns: number;
 }
 
 // What keeps the GPUs from computing, and what to try.
 export interface Advice {
-  findings: { what: string; text: string; share_pct: number }[];
-  recommendations: string[];
+  findings: Finding[];
+  recommendations: Recommendation[];
+}
+
+// "host wait", and what that means: "the GPU waited for the host to launch work".
+export interface Finding {
+  what: string;
+  part: Part;
+  meaning: string;
+  time_ns: number;
+  share_pct: number;
+}
+
+export interface Recommendation {
+  title: string;
+  gain_pct: number | null; // the mean of the ranks that say it
+  is_bound: boolean; // the gain is the most it could be
+  ranks: number; // that say it
+  of_ranks: number;
+  hint: string;
 }
 
 // What to change, most gain first. `place` is a span's place on the timeline.
 export interface Suggestions {
   why_no_gains: string; // empty where there are gains
+  together_pct: number | null; // of the run, all of them; null where that is not known
   left_out: number;
   list: Suggestion[];
 }
 
 export interface Suggestion {
   title: string;
-  operation: string;
+  operation: string; // empty where it is about more than one
   type: string;
   priority: "critical" | "high" | "medium" | "low";
-  description: string;
+  description: string; // of one run; empty of several ranks, as is `expected`
   expected: string;
-  hint: string; // lines after the first are code
-  gain: { is_bound: boolean; low_pct: number; mid_pct: number; high_pct: number } | null;
+  hint: string; // how, in words
+  code: string[]; // how, in lines that can be pasted
+  ranks: number; // that say it
+  of_ranks: number;
+  gain: Gain | null;
   evidence_count: number;
   evidence: { name: string; place: number; start_ns: number; duration_ns: number }[];
+}
+
+// Low and high are the same change done half-heartedly and as well as can be; not known of several ranks.
+export interface Gain {
+  is_bound: boolean; // it is the most that could be gained
+  low_ns: number | null;
+  mid_ns: number | null;
+  high_ns: number | null;
+  low_pct: number | null;
+  mid_pct: number;
+  high_pct: number | null;
 }
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";
@@ -210,3 +253,11 @@ export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind ==
 // Kernels have long C++ names; a hover tells all of it.
 export const shownName = (row: { name: string; kind: string }): string =>
   row.kind === "kernel" ? shortName(row.name) : row.name || "(no name)";
+
+const kKinds: Record<string, string> = {
+  scope: "scope", cpu_op: "operator", python: "Python", annotation: "annotation", gpu_annotation: "GPU annotation",
+  runtime_call: "runtime call", kernel: "kernel", copy: "copy", fill: "fill", sync: "wait", overhead: "profiler", other: "other",
+};
+
+// A span's kind in words.
+export const kindWords = (kind: string): string => kKinds[kind] ?? kind;

@@ -12,4 +12,5 @@ export interface Tab {
   id: string; // in the address: #kernels
   title: string;
   view: ComponentType<TabProps>;
+  hasContent: (source: Source, summary: Summary) => boolean; // else it is not shown
 }

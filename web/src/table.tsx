@@ -19,7 +19,7 @@ interface Sorting {
 }
 
 interface Props<Row> {
-  label: string; // what the rows are, in words: "kernels"
+  label: { one: string; many: string }; // what the rows are: "kernel", "kernels"
   rows: Row[];
   columns: Column<Row>[]; // the first is the name
   name: (row: Row) => string;
@@ -71,20 +71,20 @@ export function DataTable<Row>(props: Props<Row>) {
         <input
           type="search"
           data-finder
-          placeholder={`Search ${props.label}`}
-          aria-label={`Search ${props.label}`}
+          placeholder={`Search ${props.label.many}`}
+          aria-label={`Search ${props.label.many}`}
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
         <span class="quiet" role="status">
-          {query && `${formatCount(shown.length)} of `}{formatPlural(rows.length, props.label.replace(/s$/, ""), props.label)}
+          {query && `${formatCount(shown.length)} of `}{formatPlural(rows.length, props.label.one, props.label.many)}
         </span>
       </div>
       <div
         class="scroller"
         ref={scroller}
         tabIndex={0}
-        aria-label={props.label}
+        aria-label={props.label.many}
         style={paper ? {} : { height: `${height}px` }}
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
       >
@@ -117,7 +117,7 @@ export function DataTable<Row>(props: Props<Row>) {
           </tbody>
         </table>
       </div>
-      {shown.length === 0 && <p class="quiet">{query ? `No ${props.label} match “${query}”.` : `No ${props.label}.`}</p>}
+      {shown.length === 0 && <p class="quiet">{query ? `No ${props.label.many} match “${query}”.` : `No ${props.label.many}.`}</p>}
       {paper && shown.length > last && <p class="quiet">… {formatCount(shown.length - last)} more in the page itself</p>}
     </div>
   );

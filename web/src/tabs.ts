@@ -4,21 +4,30 @@ import { KernelsTab } from "./kernels/tab";
 import { MemoryTab } from "./memory/tab";
 import { OverviewTab } from "./overview/tab";
 import { RanksTab } from "./ranks/tab";
+import type { Source } from "./source";
 import { SuggestionsTab } from "./suggestions/tab";
+import { isGpuWork, type Summary } from "./summary";
 import type { Tab } from "./tab";
 import { TimelineTab } from "./timeline/tab";
 
-// The page's tabs, in the order of the bar and of the keys 1–8.
+const always = () => true;
+const has = (block: string) => (source: Source) => source.has(block);
+
+// The page's tabs, in the order of the bar, each with whether it has anything to show.
 export const kTabs: readonly Tab[] = [
-  { id: "overview", title: "Overview", view: OverviewTab },
-  { id: "timeline", title: "Timeline", view: TimelineTab },
-  { id: "flame", title: "Flame", view: FlameTab },
-  { id: "kernels", title: "Kernels", view: KernelsTab },
-  { id: "memory", title: "Memory", view: MemoryTab },
-  { id: "ranks", title: "Ranks", view: RanksTab },
-  { id: "suggestions", title: "Suggestions", view: SuggestionsTab },
-  { id: "compare", title: "Compare", view: CompareTab },
+  { id: "overview", title: "Overview", view: OverviewTab, hasContent: always },
+  { id: "timeline", title: "Timeline", view: TimelineTab, hasContent: has("timeline") },
+  { id: "flame", title: "Flame", view: FlameTab, hasContent: has("flame") },
+  { id: "kernels", title: "Kernels", view: KernelsTab, hasContent: (_, summary) => summary.operations.some(({ kind }) => isGpuWork(kind)) },
+  { id: "memory", title: "Memory", view: MemoryTab, hasContent: (_, summary) => summary.memory !== null },
+  { id: "ranks", title: "Ranks", view: RanksTab, hasContent: (_, summary) => summary.ranks.length > 0 },
+  { id: "suggestions", title: "Suggestions", view: SuggestionsTab, hasContent: (_, summary) => summary.suggestions !== null },
+  { id: "compare", title: "Compare", view: CompareTab, hasContent: has("compare") },
 ];
+
+// Those of a page; a page about more than one run names its own.
+export const tabsOf = (source: Source, summary: Summary): readonly Tab[] =>
+  kTabs.filter(({ id, hasContent }) => summary.tabs?.includes(id) ?? (id === source.start || hasContent(source, summary)));
 
 // The tab that an address names ("#kernels", or "#timeline?…" with a place in it), else the first.
 export function tabOf(hash: string): Tab {

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 
 const program = process.env.FATHOM_PROGRAM;
@@ -71,6 +72,13 @@ export async function start() {
       const current = await Promise.all(now.map((trace, run) => write(trace, "now", run)));
       await promisify(execFile)(program, ["compare", ...base, "--with", ...current, "-o", output]);
       return output;
+    },
+
+    // The blocks of data in a page, unpacked, by name.
+    async blocks(path) {
+      const html = await readFile(path, "utf8");
+      const found = html.matchAll(/data-name="(\w+)">([^<]*)</g);
+      return Object.fromEntries([...found].map(([, name, packed]) => [name, gunzipSync(Buffer.from(packed, "base64"))]));
     },
 
     emptyPage() {

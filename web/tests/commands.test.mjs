@@ -25,12 +25,9 @@ test("fathom memory -o opens on the memory of a trace", async () => {
   const page = await stage.open(await stage.pageOf("memory", "training", trainingTrace()));
   assert.equal(await tab(page), "#memory");
   assert.match(await page.locator(".cards").innerText(), /Peak[\s\S]*200 MB/);
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Kernels", "Memory", "Suggestions"], "no tab without content");
   await page.keyboard.press("1");
   assert.match(await page.locator("h1").innerText(), /^The GPU was busy/);
-  for (const key of ["2", "3"]) {
-    await page.keyboard.press(key);
-    await page.getByText("fathom report").waitFor(); // where what is not in this page is to be had
-  }
   await page.finish();
 });
 

@@ -20,7 +20,8 @@ test("a profile dropped onto the page opens in it, and the report is a click awa
   await page.getByText("The GPU worked 60.0 % of 10.0 ms").waitFor();
   assert.match(await page.locator("header").innerText(), /\.\/service/);
   assert.match(await page.locator(".finding").first().innerText(), /70\.0 %[\s\S]*infer/);
-  await page.keyboard.press("5");
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Memory"]);
+  await page.keyboard.press("2");
   await page.getByText("20 MB").first().waitFor();
   await page.getByRole("button", { name: "Back to the report" }).click();
   await page.keyboard.press("1");

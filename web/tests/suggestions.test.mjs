@@ -26,8 +26,14 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   await page.finish();
 });
 
-test("where there is nothing to suggest, the page says so", async () => {
-  const page = await stage.open(await stage.ranksReport("job", [loadingTrace(), loadingTrace()]), { hash: "#suggestions" });
-  await page.getByText("no suggestions").waitFor();
+test("the ranks of a job have the suggestions that their overview has", async () => {
+  const page = await stage.open(await stage.ranksReport("job", [loadingTrace(), loadingTrace()]), { hash: "#overview" });
+  const tries = await page.locator(".tries li b").allInnerTexts();
+  assert.ok(tries.length > 0);
+  assert.match(await page.locator(".tries li").first().innerText(), /Load data in worker processes \(−[\d.]+ % on 2 of 2 ranks\)/);
+  await page.evaluate(() => { location.hash = "#suggestions"; });
+  await page.locator(".suggestion").first().waitFor();
+  assert.deepEqual(await page.locator(".suggestion h3").allInnerTexts(), tries);
+  assert.match(await page.locator(".suggestion").first().innerText(), /on 2 of 2 ranks[\s\S]*num_workers/);
   await page.finish();
 });

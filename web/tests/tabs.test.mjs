@@ -26,17 +26,36 @@ test("the overview tells the story, then the figures", async () => {
 
 test("every tab has its address and its key", async () => {
   const page = await stage.open(training);
-  const tabs = ["overview", "timeline", "flame", "kernels", "memory", "ranks", "suggestions"];
+  const tabs = ["overview", "timeline", "flame", "kernels", "memory", "suggestions"];
+  assert.deepEqual(await page.getByRole("tab").evaluateAll((links) => links.map((link) => link.getAttribute("href"))), tabs.map((id) => `#${id}`));
   for (const [index, id] of tabs.entries()) {
     await page.keyboard.press(String(index + 1));
     await page.locator(`[role=tab][aria-selected=true][href="#${id}"]`).waitFor();
     assert.equal(await page.evaluate(() => location.hash), `#${id}`);
     assert.notEqual((await page.locator("#view").innerText()).trim(), "");
   }
+  await page.keyboard.press("?");
+  assert.match(await page.getByRole("dialog").innerText(), /1\s*–\s*6/);
   await page.finish();
   const linked = await stage.open(training, { hash: "#memory" });
   assert.equal(await linked.locator("[role=tab][aria-selected=true]").getAttribute("href"), "#memory");
   await linked.finish();
+});
+
+// A fill, a copy and communication have one colour each, wherever they are shown.
+test("work has the same colour on every tab", async () => {
+  const trace = trainingTrace();
+  trace.traceEvents.push({ ph: "X", cat: "gpu_memset", name: "Memset (Device)", pid: 0, tid: 7, ts: 18_000, dur: 500, args: { device: 0, stream: 7 } });
+  const path = await stage.report("colours", trace);
+  const blocks = await stage.blocks(path);
+  const timeline = blocks.timeline.subarray(4, 4 + blocks.timeline.readUInt32LE(0));
+  const flame = JSON.parse(blocks.flame);
+  const onTimeline = Object.fromEntries(JSON.parse(timeline).labels.map(([name, , part]) => [name, part]));
+  const inTable = Object.fromEntries(JSON.parse(blocks.summary).operations.map(({ name, part }) => [name, part]));
+  const inFlame = Object.fromEntries(flame.name.map((name, node) => [flame.names[name], flame.part[node]]));
+  for (const [name, part] of [["Memset (Device)", "transfer"], ["Memcpy HtoD (Pinned -> Device)", "transfer"], ["ncclKernel_AllReduce", "comm"], ["sgemm_128x64", "gpu"]]) {
+    assert.deepEqual([onTimeline[name], inTable[name], inFlame[name]], [part, part, part], name);
+  }
 });
 
 test("kernels are searched and sorted", async () => {
@@ -64,12 +83,15 @@ test("memory has its peak and its course", async () => {
   await page.finish();
 });
 
-test("a run without GPU work says so", async () => {
+test("a run without GPU work says so, and has no tab without content", async () => {
   const path = await stage.report("host", hostTrace());
   const page = await stage.open(path);
   assert.match(await page.locator("h1").innerText(), /^No GPU work here/);
-  for (const [key, words] of [["4", "no GPU work"], ["5", "no memory events"], ["6", "one GPU"], ["7", "Nothing to suggest"]]) {
-    await page.keyboard.press(key);
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Flame", "Suggestions"]);
+  await page.keyboard.press("4");
+  await page.getByText("Nothing to suggest").waitFor();
+  for (const [hash, words] of [["#kernels", "no GPU work"], ["#memory", "no memory events"], ["#ranks", "one GPU"]]) {
+    await page.evaluate((to) => { location.hash = to; }, hash); // a link to what is not here says why
     await page.getByText(words).waitFor();
   }
   await page.finish();
@@ -79,7 +101,7 @@ test("one event is enough", async () => {
   const path = await stage.report("one", oneEventTrace());
   const page = await stage.open(path);
   assert.match(await page.locator("h1").innerText(), /busy 100\.0 %/);
-  for (const key of ["2", "3", "4", "5", "6"]) await page.keyboard.press(key);
+  for (const key of ["2", "3", "4", "5"]) await page.keyboard.press(key);
   await page.keyboard.press("4");
   assert.match(await page.locator("tbody").innerText(), /only/);
   await page.finish();

@@ -1,6 +1,7 @@
 // Small traces and profiles, made here so that a checkout needs nothing else.
 
 const us = (ms) => ms * 1000;
+const MB = 2 ** 20;
 
 // Two steps of a training loop: operators, launches, kernels, a copy, communication, memory.
 export function trainingTrace() {
@@ -8,12 +9,12 @@ export function trainingTrace() {
     { ph: "M", name: "process_name", pid: 1, tid: 0, args: { name: "python train.py" } },
   ];
   let correlation = 1;
-  let held = 100e6;
+  let held = 100 * MB;
   const memory = (at, bytes, address) => {
     held += bytes;
     events.push({
       ph: "i", s: "t", name: "[memory]", pid: 1, tid: 1, ts: us(at),
-      args: { "Device Type": 1, "Device Id": 0, Bytes: bytes, Addr: address, "Total Allocated": held, "Total Reserved": 2e8 },
+      args: { "Device Type": 1, "Device Id": 0, Bytes: bytes, Addr: address, "Total Allocated": held, "Total Reserved": 200 * MB },
     });
   };
   const launch = (name, cat, at, start, duration, stream = 7, args = {}) => {
@@ -25,11 +26,11 @@ export function trainingTrace() {
     const at = step * 10;
     events.push({ ph: "X", cat: "user_annotation", name: `ProfilerStep#${step}`, pid: 1, tid: 1, ts: us(at), dur: us(10) });
     events.push({ ph: "X", cat: "cpu_op", name: "aten::mm", pid: 1, tid: 1, ts: us(at + 1), dur: us(3) });
-    memory(at + 1.1, 50e6, 1000 + step);
+    memory(at + 1.1, 50 * MB, 1000 + step);
     launch("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", at + 0.2, at + 0.4, 0.5, 7, { bytes: 4e6 });
     launch("sgemm_128x64", "kernel", at + 1.2, at + 1.5, 2);
     launch("ncclKernel_AllReduce", "kernel", at + 4, at + 4.5, 1.5, 14);
-    if (step === 0) memory(at + 8, -50e6, 1000);
+    if (step === 0) memory(at + 8, -50 * MB, 1000);
   }
   return { schemaVersion: 1, deviceProperties: [{ id: 0, name: "Test GPU", totalGlobalMem: 17179869184 }], traceEvents: events };
 }

@@ -4,11 +4,10 @@
 
 #include <cmath>
 
-#include "analyze/hta/work_type.h"
-#include "analyze/operations/operations.h"
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "report/comparison_words.h"
+#include "report/page/part.h"
 #include "report/page/sections.h"
 
 namespace fathom::report {
@@ -21,19 +20,6 @@ using compare::OperationChange;
 using compare::Sample;
 
 constexpr std::size_t kMostDistributions = 500;  // the largest differences
-
-// Colours and types are those of the rest of the page.
-std::string_view part_of(trace::SpanKind kind, std::string_view name) {
-  if (!trace::is_gpu_work(kind)) return analyze::name_of(analyze::part_of(kind));
-  switch (analyze::work_type(kind, name)) {
-    case analyze::WorkType::communication:
-      return "comm";
-    case analyze::WorkType::memory:
-      return "transfer";
-    default:
-      return "gpu";
-  }
-}
 
 void write_runs(JsonWriter& json, const std::vector<Sample>& runs) {
   json.begin_array();
@@ -52,7 +38,7 @@ void write_operation(JsonWriter& json, const OperationChange& change, double thr
   json.begin_object().key("name").value(change.name);
   json.key("words").value(change.which.words);
   json.key("kind").value(trace::name_of(change.kind));
-  json.key("part").value(part_of(change.kind, change.name));
+  json.key("part").value(page_part(change.kind, change.name));
   json.key("by_launcher").value(change.is_by_structure);
   json.key("verdict").value(verdict_word(verdict)).key("calls").value(calls_text(change));
   json.key("base_ns").value(change.base_ns).key("current_ns").value(change.current_ns);
@@ -129,7 +115,8 @@ std::string summary_block(const ComparisonReport& report) {
   JsonWriter json(out);
   json.begin_object().key("fathom").value(FATHOM_VERSION).key("tabs").begin_array();
   json.value("compare").end_array().key("run").begin_object().key("source");
-  json.value(side_label(report.base) + " → " + side_label(report.current));
+  const std::string sides = side_label(report.base) + " → " + side_label(report.current);
+  json.value(sides).key("name").value(sides);
   json.key("format").null().key("command").null().key("rank").null().key("world_size").null();
   json.key("duration_ns").null().key("spans").value(0).key("threads").value(0);
   json.key("gpu_streams").value(0).key("devices").begin_array().end_array().end_object();

@@ -1,8 +1,9 @@
 #include "report/page/flame.h"
 
-#include "analyze/hta/work_type.h"
-#include "analyze/operations/operations.h"
+#include <algorithm>
+
 #include "base/json_writer.h"
+#include "report/page/part.h"
 
 namespace fathom::report {
 namespace {
@@ -10,13 +11,12 @@ namespace {
 using analyze::FlameNode;
 using analyze::FlameTree;
 using analyze::FlameWeight;
-using trace::SpanKind;
 
-std::string_view part_of(const FlameNode& node, std::string_view name) {
-  if (node.is_root) return "idle";
-  const bool communicates = node.kind == SpanKind::kernel &&
-                            analyze::work_type(node.kind, name) == analyze::WorkType::communication;
-  return communicates ? "comm" : analyze::name_of(analyze::part_of(node.kind));
+// Spans of no known kind only frame others, where the file knows kinds.
+bool knows_kinds(const FlameTree& tree) {
+  return std::any_of(tree.nodes.begin(), tree.nodes.end(), [](const FlameNode& node) {
+    return !node.is_root && node.kind != trace::SpanKind::other;
+  });
 }
 
 template <typename Value>
@@ -42,8 +42,11 @@ std::string page_flame(const FlameTree& tree, FlameWeight weight) {
   column(json, tree, "kind", [](const FlameNode& node) {
     return node.is_root ? std::string_view("") : trace::name_of(node.kind);
   });
-  column(json, tree, "part",
-         [&](const FlameNode& node) { return part_of(node, tree.names.view(node.name)); });
+  const bool others_are_frames = knows_kinds(tree);
+  column(json, tree, "part", [&](const FlameNode& node) {
+    if (node.is_root) return std::string_view("idle");
+    return page_part(node.kind, tree.names.view(node.name), others_are_frames);
+  });
   column(json, tree, "calls", [](const FlameNode& node) { return node.calls; });
   column(json, tree, "first_ns", [&](const FlameNode& node) {
     return tree.nodes.size() > 1 ? node.first_ns - tree.nodes[1].first_ns : 0;

@@ -8,6 +8,7 @@
 #include "analyze/hta/hta_summary.h"
 #include "base/format.h"
 #include "report/memory_report.h"
+#include "report/page/part.h"
 #include "report/page/sections.h"
 #include "report/page/series.h"
 
@@ -21,6 +22,7 @@ using base::JsonWriter;
 using MemoryPoint = SeriesPoint<std::int64_t>;
 
 struct Series {
+  const char* what = "";  // "allocated", "reserved", "resident"
   std::string label;
   std::vector<MemoryPoint> points;
 };
@@ -29,7 +31,7 @@ void write_series(JsonWriter& json, Series series, const analyze::Memory& memory
   // What is held last is held to the end.
   series.points.push_back({memory.end_ns, series.points.back().value});
   const std::vector<MemoryPoint> points = thinned(series.points);
-  json.begin_object().key("label").value(series.label);
+  json.begin_object().key("what").value(series.what).key("label").value(series.label);
   json.key("times_ns").begin_array();
   for (const MemoryPoint& point : points) json.value(point.time_ns - memory.begin_ns);
   json.end_array().key("bytes").begin_array();
@@ -63,13 +65,15 @@ std::string share_text(std::int64_t bytes, const DeviceMemory& device, const tra
 
 void write_device(JsonWriter& json, const DeviceMemory& device, const analyze::Memory& memory,
                   const trace::Trace& trace) {
-  Series allocated{"allocated", {}};
-  Series reserved{"reserved", {}};
+  Series allocated{"allocated", "allocated", {}};
+  Series reserved{"reserved", "reserved", {}};
   for (const analyze::MemoryLevel& level : device.levels) {
     allocated.points.push_back({level.time_ns, level.allocated});
     if (level.reserved) reserved.points.push_back({level.time_ns, *level.reserved});
   }
+  const bool is_host = device.device == trace::MemoryDevice::cpu;
   json.begin_object().key("label").value(device_label(device));
+  json.key("part").value(page_part(is_host ? analyze::Part::cpu : analyze::Part::gpu));
   json.key("series").begin_array();
   write_series(json, std::move(allocated), memory);
   if (!reserved.points.empty()) write_series(json, std::move(reserved), memory);
@@ -131,7 +135,7 @@ void write_memory(JsonWriter& json, const trace::Trace& trace, const analyze::Me
     json.null().key("host_peak_bytes").null().end_object();
     return;
   }
-  Series rss{"resident on the host", {}};
+  Series rss{"resident", "resident on the host", {}};
   for (const analyze::HostSample& sample : memory.rss) {
     rss.points.push_back({sample.time_ns, sample.bytes});
   }

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "analyze/hta/hta_summary.h"
+#include "report/page/part.h"
 #include "report/page/sections.h"
 #include "report/ranks_report.h"
 #include "report/text/hta_tables.h"
@@ -42,9 +43,12 @@ void write_skew(base::JsonWriter& json, const analyze::RankReport& comparison) {
   json.key("collectives").begin_array();
   for (const analyze::OperationSkew& skew : comparison.operations) {
     json.begin_object().key("name").value(skew.operation).key("group").value(skew.group);
-    json.key("count").value(skew.count).key("spread_ns").value(skew.spread_sum_ns);
+    const auto mean = [&](std::int64_t sum_ns) {
+      return static_cast<double>(sum_ns) / static_cast<double>(skew.count);
+    };
+    json.key("count").value(skew.count).key("mean_spread_ns").value(mean(skew.spread_sum_ns));
     json.key("worst_ns").value(skew.spread_max_ns);
-    json.key("exchange_ns").value(skew.exchange_sum_ns).end_object();
+    json.key("mean_exchange_ns").value(mean(skew.exchange_sum_ns)).end_object();
   }
   json.end_array().end_object();
 }
@@ -69,11 +73,16 @@ void write_ranks(base::JsonWriter& json, const HtaReport& hta) {
 void write_advice(base::JsonWriter& json, const HtaReport& hta) {
   json.key("advice").begin_object().key("findings").begin_array();
   for (const analyze::HtaBottleneck& found : hta.summary.bottlenecks) {
-    json.begin_object().key("what").value(found.what).key("text").value(found.text);
-    json.key("share_pct").value(found.share_pct).end_object();
+    json.begin_object().key("what").value(name_of(found.loss));
+    json.key("part").value(page_part(found.loss)).key("meaning").value(meaning_of(found.loss));
+    json.key("time_ns").value(found.time_ns).key("share_pct").value(found.share_pct).end_object();
   }
   json.end_array().key("recommendations").begin_array();
-  for (const std::string& text : hta.recommendations) json.value(text);
+  for (const Recommendation& one : hta.recommendations) {
+    json.begin_object().key("title").value(one.title).key("gain_pct").value(one.gain_pct);
+    json.key("is_bound").value(one.is_bound).key("ranks").value(one.ranks);
+    json.key("of_ranks").value(one.of_ranks).key("hint").value(one.hint).end_object();
+  }
   json.end_array().end_object();
 }
 

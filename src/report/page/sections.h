@@ -21,6 +21,9 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
 // operations, scopes, bottlenecks: what the run did, by name
 void write_operations(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
 
+// scopes: each with its share of all
+void write_scopes(base::JsonWriter& json, const std::vector<trace::OperationSummary>& scopes);
+
 // operations, scopes, bottlenecks: the GPU work of all ranks
 void write_operations(base::JsonWriter& json, const HtaReport& hta);
 
@@ -29,6 +32,9 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta);
 
 // suggestions: what to change, with the places of its evidence on the timeline
 void write_suggestions(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+
+// suggestions: what the ranks of a job say together, as `advice` has it
+void write_suggestions(base::JsonWriter& json, const HtaReport& hta);
 
 // ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom
 void write_ranks(base::JsonWriter& json, const HtaReport& hta);

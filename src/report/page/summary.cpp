@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <span>
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "report/page/profile.h"
 #include "report/page/sections.h"
 #include "report/page/story.h"
 
@@ -18,10 +20,16 @@ std::optional<std::string_view> text(const std::string& known) {
   return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
 }
 
+std::string name_of_run(const RunReport& report, const trace::Trace& trace) {
+  return trace.run.command.empty() ? std::filesystem::path(report.source).filename().string()
+                                   : trace.run.command;
+}
+
 void write_run(JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
   const trace::RunInfo& run = trace.run;
   json.key("run").begin_object();
-  json.key("source").value(report.source).key("format").value(text(run.format));
+  json.key("source").value(report.source).key("name").value(name_of_run(report, trace));
+  json.key("format").value(text(run.format));
   json.key("command").value(text(run.command));
   json.key("rank").value(run.rank).key("world_size").value(run.world_size);
   json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
@@ -35,8 +43,10 @@ void write_run(JsonWriter& json, const RunReport& report, const trace::Trace& tr
 void write_run(JsonWriter& json, const HtaReport& hta) {
   const bool alone = hta.ranks.size() == 1;
   const analyze::RankFindings& first = hta.ranks.front();
-  json.key("run").begin_object().key("source");
-  json.value(alone ? first.source : fmt::format("{} GPUs of one job", hta.ranks.size()));
+  const std::string source =
+      alone ? first.source : fmt::format("{} GPUs of one job", hta.ranks.size());
+  json.key("run").begin_object().key("source").value(source).key("name");
+  json.value(std::filesystem::path(source).filename().string());
   json.key("format").null().key("command").null();
   json.key("rank").value(alone ? first.rank : std::nullopt);
   json.key("world_size").value(first.world_size).key("duration_ns").null();
@@ -44,6 +54,37 @@ void write_run(JsonWriter& json, const HtaReport& hta) {
   json.key("devices").begin_array();
   if (!first.device_name.empty()) json.value(first.device_name);
   json.end_array().end_object();
+}
+
+void write_warnings(JsonWriter& json, const trace::Trace& trace) {
+  json.key("warnings").begin_array();
+  if (const std::int64_t dropped = trace.run.dropped_spans.value_or(0);
+      dropped > 0 && analyze::is_profile(trace)) {
+    json.value(
+        base::format_plural(static_cast<std::uint64_t>(dropped), "entry was", "entries were") +
+        " dropped; the figures of the scopes hold for all.");
+  }
+  for (const trace::Warning& warning : trace.warnings.all()) json.value(describe(warning));
+  json.end_array();
+}
+
+std::string profile_summary(const explain::Analysis& analysis, const RunReport& report) {
+  const trace::Trace& trace = analysis.trace();
+  const analyze::ProfileFindings& profile = analysis.profile();
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object().key("fathom").value(FATHOM_VERSION);
+  write_run(json, report, trace);
+  write_story(json, profile_story(profile, trace.spans.size()));
+  write_profile_slices(json, profile);
+  write_profile_operations(json, profile);
+  write_advice(json, HtaReport{});
+  write_suggestions(json, report, trace);
+  write_profile_memory(json, profile, report.activity.begin_ns);
+  write_ranks(json, HtaReport{});
+  write_warnings(json, trace);
+  json.end_object();
+  return out;
 }
 
 }  // namespace
@@ -78,6 +119,7 @@ void write_story(JsonWriter& json, const PageStory& story) {
 std::string page_summary(const explain::Analysis& analysis) {
   const trace::Trace& trace = analysis.trace();
   const RunReport report = make_report(analysis);
+  if (analyze::is_profile(trace)) return profile_summary(analysis, report);
   const HtaReport hta =
       make_hta_report(analysis.hta({.all_steps = true}), std::span(&report.suggestions, 1));
   const analyze::Memory& memory = analysis.memory();
@@ -92,9 +134,8 @@ std::string page_summary(const explain::Analysis& analysis) {
   write_suggestions(json, report, trace);
   write_memory(json, trace, memory);
   write_ranks(json, hta);
-  json.key("warnings").begin_array();
-  for (const trace::Warning& warning : trace.warnings.all()) json.value(describe(warning));
-  json.end_array().end_object();
+  write_warnings(json, trace);
+  json.end_object();
   return out;
 }
 
@@ -107,7 +148,8 @@ std::string page_summary(const HtaReport& hta) {
   json.key("slices").null();
   write_operations(json, hta);
   write_advice(json, hta);
-  json.key("suggestions").null().key("memory").null();
+  write_suggestions(json, hta);
+  json.key("memory").null();
   write_ranks(json, hta);
   json.key("warnings").begin_array().end_array().end_object();
   return out;

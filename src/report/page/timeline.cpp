@@ -6,11 +6,12 @@
 #include <unordered_map>
 
 #include "analyze/hta/gpu_work.h"
-#include "analyze/operations/operations.h"
+#include "analyze/operations/steps.h"
 #include "base/json_writer.h"
 #include "report/page/counters.h"
 #include "report/page/layout.h"
 #include "report/page/links.h"
+#include "report/page/part.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -36,12 +37,6 @@ void append_length(std::string& out, std::size_t length) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(length >> shift);
 }
 
-std::string_view part_of(SpanKind kind, std::string_view name) {
-  const bool communicates = kind == SpanKind::kernel &&
-                            analyze::work_type(kind, name) == analyze::WorkType::communication;
-  return communicates ? "comm" : analyze::name_of(analyze::part_of(kind));
-}
-
 constexpr std::int64_t kInstantColumns = 4000;
 
 struct Columns {
@@ -54,6 +49,8 @@ class Writer {
       : trace_(trace), gpu_work_(gpu_work), layout_(page_layout(trace)) {
     for (const std::int64_t start : trace.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
     if (trace.spans.size() == 0) begin_ns_ = 0;
+    knows_kinds_ = std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
+                               [](SpanKind kind) { return kind != SpanKind::other; });
   }
 
   std::string timeline() {
@@ -127,7 +124,7 @@ class Writer {
       base::JsonWriter json(labels_);
       if (!labels_.empty()) labels_ += ',';
       json.begin_array().value(trace_.names.view(name)).value(trace::name_of(kind));
-      json.value(part_of(kind, trace_.names.view(name))).end_array();
+      json.value(page_part(kind, trace_.names.view(name), knows_kinds_)).end_array();
     }
     return at->second;
   }
@@ -141,11 +138,14 @@ class Writer {
     for (const PageTrack& placed : layout_.tracks) {
       const trace::Track& track = trace_.tracks[placed.track];
       json.begin_object().key("name").value(trace::label_of(track));
+      json.key("short_name").value(trace::short_label_of(track));
       json.key("process").value(track.process_name);
       json.key("gpu").value(track.kind == trace::TrackKind::gpu_stream).key("rows").begin_array();
       for (const PageRow& row : placed.rows) json.value(row.count);
       json.end_array().end_object();
     }
+    json.end_array().key("steps").begin_array();
+    for (const SpanId id : analyze::step_spans(trace_)) json.value(layout_.place[id]);
     json.end_array().key("counters");
     write_counters(json, trace_, gpu_work_, begin_ns_);
     write_instants(json);
@@ -178,6 +178,7 @@ class Writer {
   const analyze::GpuWork& gpu_work_;
   PageLayout layout_;
   std::int64_t begin_ns_ = INT64_MAX;
+  bool knows_kinds_ = false;
   Columns columns_;
   std::string labels_;
   std::unordered_map<std::uint64_t, std::uint32_t> label_ids_;

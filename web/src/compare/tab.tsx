@@ -79,7 +79,7 @@ function Changes({ comparison }: { comparison: Comparison }) {
         </div>
         <div class="choosable">
           <DataTable
-            label="operations" rows={rows} columns={columns} name={nameOf} sort={{ column: 7, down: true }}
+            label={{ one: "operation", many: "operations" }} rows={rows} columns={columns} name={nameOf} sort={{ column: 7, down: true }}
             height={430} chosen={chosen} choose={choose}
           />
         </div>

@@ -3,6 +3,7 @@ import type { Tip } from "../canvas/tooltip";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import { Nothing } from "../panel";
 import type { Source } from "../source";
+import { kindWords } from "../summary";
 import type { TabProps } from "../tab";
 import { Choice, FlameDrawing, type Hovered } from "./drawing";
 import { nameOf, readTree, type Order, type Tree, type Weight } from "./tree";
@@ -77,7 +78,7 @@ function tipOf(tree: Tree, at: Hovered, weight: Weight): Tip {
   const total = tree.total[weight][node]!;
   const share = (of: number) => formatPercent((total / Math.max(1, tree.total[weight][of]!)) * 100);
   const lines = [`${amount(total, weight)} · ${share(0)} of all${node === 0 ? "" : ` · ${share(tree.parent[node]!)} of its caller`}`];
-  if (tree.calls[node]! > 0) lines.push(`${formatPlural(tree.calls[node]!, "call", "calls")} · own ${amount(tree.self[weight][node]!, weight)} · ${tree.kind[node]!.replace("_", " ")}`);
+  if (tree.calls[node]! > 0) lines.push(`${formatPlural(tree.calls[node]!, "call", "calls")} · own ${amount(tree.self[weight][node]!, weight)} · ${kindWords(tree.kind[node]!)}`);
   if (weight !== "gpu" && tree.total.gpu[node]! > 0) lines.push(`GPU ${formatDuration(tree.total.gpu[node]!)}`);
   if (weight !== "cpu" && tree.total.cpu[node]! > 0) lines.push(`CPU ${formatDuration(tree.total.cpu[node]!)}`);
   return { x: at.x, y: at.y, title: nameOf(tree, node), lines };

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
+import { formatCount, formatDuration, formatPercent, formatPlural, known } from "../format";
 import { Bar, Nothing, Panel } from "../panel";
 import { isGpuWork, shownName, type Operation, type Part } from "../summary";
 import type { TabProps } from "../tab";
@@ -22,7 +22,7 @@ export function KernelsTab({ summary }: TabProps) {
       <Panel title="Kernels, copies and fills" note={formatPlural(calls, "call", "calls")} span={12}>
         <div class="choosable">
           <DataTable
-            label="kernels" rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
+            label={{ one: "kernel", many: "kernels" }} rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
             height={Math.max(300, innerHeight - (chosen ? 590 : 260))} chosen={chosen} choose={choose}
           />
         </div>
@@ -33,7 +33,6 @@ export function KernelsTab({ summary }: TabProps) {
 }
 
 function columnsOf(kernels: Operation[]): Column<Operation>[] {
-  const whole = kernels.reduce((sum, row) => sum + row.total_ns, 0);
   const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
     ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
@@ -46,7 +45,7 @@ function columnsOf(kernels: Operation[]): Column<Operation>[] {
     time("min", (row) => row.min_ns),
     time("max", (row) => row.max_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.total_ns, text: (row) => formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0), width: 76, narrow: true },
+    { label: "share", value: (row) => row.gpu_share_pct, text: (row) => known(row.gpu_share_pct, formatPercent), width: 76, narrow: true },
     { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={row.part} />, width: 110 },
   ];
 }

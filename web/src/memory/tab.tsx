@@ -1,7 +1,7 @@
 import { Cards } from "../cards";
 import { formatBytes, formatCount } from "../format";
 import { Nothing, Panel, type Width } from "../panel";
-import type { DeviceMemory, MemorySeries, MemoryUse, Part } from "../summary";
+import type { DeviceMemory, MemorySeries, MemoryUse } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import { MemoryChart } from "./chart";
@@ -13,8 +13,6 @@ const kColumns: Column<MemoryUse>[] = [
   { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 80 },
   { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 90, narrow: true },
 ];
-
-export const partOf = (device: DeviceMemory): Part => (device.label === "CPU" ? "cpu" : "gpu");
 
 export function MemoryTab({ summary }: TabProps) {
   const { memory } = summary;
@@ -36,7 +34,7 @@ function Device({ device }: { device: DeviceMemory }) {
     <>
       <section class="story"><h1>{device.label}</h1></section>
       <Cards cards={device.cards} label={`Memory of ${device.label}`} />
-      <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} part={partOf(device)} /></Panel>
+      <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} part={device.part} /></Panel>
       {device.at_peak.length > 0 && <Uses title="Alive at the peak" note={unknown} rows={device.at_peak} span={span} />}
       {device.leaks.length > 0 && <Uses title="Alive at the end" note="not freed while it was recorded" rows={device.leaks} span={span} />}
     </>
@@ -53,7 +51,7 @@ function Host({ series, peak }: { series: MemorySeries; peak: number | null }) {
 function Uses(props: { title: string; note: string; rows: MemoryUse[]; span: Width }) {
   return (
     <Panel title={props.title} note={props.note} span={props.span}>
-      <DataTable label="places" rows={props.rows} columns={kColumns} name={placeOf} sort={{ column: 2, down: true }} height={360} />
+      <DataTable label={{ one: "place", many: "places" }} rows={props.rows} columns={kColumns} name={placeOf} sort={{ column: 2, down: true }} height={360} />
     </Panel>
   );
 }

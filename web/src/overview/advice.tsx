@@ -1,20 +1,8 @@
-import { formatPercent } from "../format";
+import { formatDuration, formatGain, formatPercent } from "../format";
 import { Panel, type Width } from "../panel";
-import type { Advice, Part } from "../summary";
+import type { Advice, Recommendation } from "../summary";
 
-// The colour of what the time was lost to.
-function partOf(what: string): Part {
-  if (what.startsWith("communication")) return "comm";
-  if (what.startsWith("memory") || what.startsWith("cop")) return "transfer";
-  return what.startsWith("host") ? "cpu" : "overhead";
-}
-
-// "…: 44.9 % (626.5 ms)": the share stands beside the sentence already.
-const sentence = (text: string): string => {
-  const end = text.search(/: [\d.,]+ % \(/);
-  const words = end < 0 ? text : `${text.slice(0, end)}${text.slice(end).replace(/: [\d.,]+ % \((.*)\)$/, ", $1")}`;
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function AdvicePanel({ advice, span }: { advice: Advice; span: Width }) {
   return (
@@ -24,8 +12,8 @@ export function AdvicePanel({ advice, span }: { advice: Advice; span: Width }) {
           <div class="finding" key={found.what}>
             <div class="share">{formatPercent(found.share_pct)}</div>
             <div class="what">
-              <span class={`label ${partOf(found.what)}`}>{found.what}</span>
-              <p>{sentence(found.text)}</p>
+              <span class={`label ${found.part}`}>{found.what}</span>
+              <p>{capitalized(found.meaning)}, {formatDuration(found.time_ns)}</p>
             </div>
           </div>
         ))}
@@ -33,9 +21,17 @@ export function AdvicePanel({ advice, span }: { advice: Advice; span: Width }) {
       {advice.recommendations.length > 0 && (
         <>
           <h3>What to try</h3>
-          <ul class="tries">{advice.recommendations.map((text) => <li key={text}>{text}</li>)}</ul>
+          <ul class="tries">
+            {advice.recommendations.map((one) => <li key={one.title}><b>{one.title}</b>{gainOf(one)}. {one.hint}</li>)}
+          </ul>
         </>
       )}
     </Panel>
   );
+}
+
+function gainOf(one: Recommendation): string {
+  if (one.gain_pct === null) return "";
+  const ranks = one.of_ranks > 1 ? ` on ${one.ranks} of ${one.of_ranks} ranks` : "";
+  return ` (${formatGain(one.gain_pct, one.is_bound)}${ranks})`;
 }

@@ -1,6 +1,6 @@
-import { formatDuration, formatPercent, shortName } from "../format";
+import { formatDuration, formatPercent } from "../format";
 import { Panel, type Width } from "../panel";
-import type { Bottleneck, Part } from "../summary";
+import { shownName, type Bottleneck, type Part } from "../summary";
 
 const kSpentOn: Record<Part, string> = {
   gpu: "on the GPU", comm: "communication", transfer: "copies", overhead: "in the GPU runtime", cpu: "on the CPU", idle: "idle",
@@ -15,7 +15,7 @@ export function Bottlenecks({ list, span }: { list: Bottleneck[]; span: Width })
             <div class="share">{formatPercent(bottleneck.share_pct)}</div>
             <div class="what">
               <span class={`label ${bottleneck.part}`}>{kSpentOn[bottleneck.part]}</span>
-              <div class="name" title={bottleneck.name}>{bottleneck.part === "cpu" ? bottleneck.name || "(no name)" : shortName(bottleneck.name)}</div>
+              <div class="name" title={bottleneck.name}>{shownName(bottleneck)}</div>
               <p>{formatDuration(bottleneck.self_ns)} · {formatPercent(bottleneck.cumulative_pct)} with those above</p>
             </div>
           </div>

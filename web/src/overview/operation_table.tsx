@@ -1,13 +1,8 @@
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Bar, Panel } from "../panel";
-import { shownName, type Operation } from "../summary";
+import { kindWords, shownName, type Operation } from "../summary";
 import { DataTable, type Column } from "../table";
 import { useMemo } from "preact/hooks";
-
-const kKinds: Record<string, string> = {
-  scope: "scope", cpu_op: "operator", python: "Python", annotation: "annotation", gpu_annotation: "GPU annotation",
-  runtime_call: "runtime call", kernel: "kernel", copy: "copy", fill: "fill", sync: "wait", overhead: "profiler", other: "other",
-};
 
 // Every operation of the run, host and GPU.
 export function OperationTable({ operations }: { operations: Operation[] }) {
@@ -15,26 +10,25 @@ export function OperationTable({ operations }: { operations: Operation[] }) {
   return (
     <Panel title="All operations" span={12}>
       <DataTable
-        label="operations" rows={operations} columns={columns} name={(row) => row.name} sort={{ column: 4, down: true }} height={460}
+        label={{ one: "operation", many: "operations" }} rows={operations} columns={columns} name={(row) => row.name} sort={{ column: 4, down: true }} height={460}
       />
     </Panel>
   );
 }
 
 function columnsOf(operations: Operation[]): Column<Operation>[] {
-  const whole = operations.reduce((sum, row) => sum + row.self_ns, 0);
   const largest = operations.reduce((most, row) => Math.max(most, row.self_ns), 1);
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
     ({ label, value, text: (row) => formatDuration(value(row)), width: 86 });
   return [
     { label: "operation", value: (row) => row.name, text: (row) => shownName(row) },
-    { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{kKinds[row.kind] ?? row.kind}</span>, width: 128 },
+    { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type"><i class={`fill ${row.part}`} />{kindWords(row.kind)}</span>, width: 128 },
     { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 80 },
     time("total", (row) => row.total_ns),
     { ...time("self", (row) => row.self_ns), narrow: true },
     time("mean", (row) => row.mean_ns),
     time("p99", (row) => row.p99_ns),
-    { label: "share", value: (row) => row.self_ns, text: (row) => formatPercent(whole > 0 ? (row.self_ns / whole) * 100 : 0), width: 78, narrow: true },
+    { label: "share", value: (row) => row.share_pct, text: (row) => formatPercent(row.share_pct), width: 78, narrow: true },
     { label: "", value: (row) => row.self_ns, text: (row) => <Bar share={row.self_ns / largest} part={row.part} />, width: 130 },
   ];
 }

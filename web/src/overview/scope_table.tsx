@@ -11,7 +11,7 @@ const kColumns: Column<Scope>[] = [
   { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
   { ...time("total", (row) => row.total_ns), narrow: true },
   { ...time("self", (row) => row.self_ns), narrow: true },
-  time("mean", (row) => (row.total_ns === null || row.calls === 0 ? null : row.total_ns / row.calls)),
+  time("mean", (row) => row.mean_ns),
   time("p50", (row) => row.p50_ns),
   time("p99", (row) => row.p99_ns),
   { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, width: 220 },
@@ -21,7 +21,7 @@ const kColumns: Column<Scope>[] = [
 export function ScopeTable({ scopes }: { scopes: Scope[] }) {
   return (
     <Panel title="Scopes" note="as the recorder counted them" span={12}>
-      <DataTable label="scopes" rows={scopes} columns={kColumns} name={(row) => row.name} sort={{ column: 3, down: true }} height={380} />
+      <DataTable label={{ one: "scope", many: "scopes" }} rows={scopes} columns={kColumns} name={(row) => row.name} sort={{ column: 3, down: true }} height={380} />
     </Panel>
   );
 }

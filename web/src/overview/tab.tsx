@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { MemoryChart } from "../memory/chart";
-import { partOf } from "../memory/tab";
 import { Panel, type Width } from "../panel";
 import { RankChart } from "../ranks/chart";
 import type { Summary } from "../summary";
@@ -41,7 +40,7 @@ function charts(summary: Summary): Section[] {
   if (held.length > 0) {
     all.push((span) => (
       <Panel key="memory" title="Memory over time" note={device?.label ?? "host"} span={span}>
-        <MemoryChart series={held} height={210} part={device ? partOf(device) : "cpu"} />
+        <MemoryChart series={held} height={210} part={device?.part ?? "cpu"} />
       </Panel>
     ));
   }

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, formatPercent } from "../format";
+import { formatCount, formatDuration, formatPercent, known } from "../format";
 import { Bar, Panel, type Width } from "../panel";
 import { isGpuWork, shownName, type Part, type Summary } from "../summary";
 
@@ -7,8 +7,9 @@ interface Row {
   kind: string;
   part: Part;
   calls: number;
-  total_ns: number;
-  mean_ns: number;
+  total_ns: number; // as it is ranked
+  share_pct: number | null;
+  mean_ns: number | null;
   p99_ns: number | null;
 }
 
@@ -19,7 +20,6 @@ export const hasTop = (summary: Summary): boolean => topRows(summary).rows.lengt
 // The operations that take the most time: on the GPU where there is any, else scopes, else host work.
 export function TopOperations({ summary, span }: { summary: Summary; span: Width }) {
   const { title, heading, rows } = topRows(summary);
-  const whole = rows.reduce((sum, row) => sum + row.total_ns, 0);
   const largest = Math.max(...rows.map((row) => row.total_ns), 1);
   return (
     <Panel title={title} span={span}>
@@ -38,9 +38,9 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
                 <td title={row.name}>{shownName(row)}</td>
                 <td class="roomy">{formatCount(row.calls)}</td>
                 <td>{formatDuration(row.total_ns)}</td>
-                <td class="roomy">{formatDuration(row.mean_ns)}</td>
-                <td class="roomy">{row.p99_ns === null ? "–" : formatDuration(row.p99_ns)}</td>
-                <td>{formatPercent(whole > 0 ? (row.total_ns / whole) * 100 : 0)}</td>
+                <td class="roomy">{known(row.mean_ns, formatDuration)}</td>
+                <td class="roomy">{known(row.p99_ns, formatDuration)}</td>
+                <td>{known(row.share_pct, formatPercent)}</td>
                 <td class="roomy"><Bar share={row.total_ns / largest} part={row.part} /></td>
               </tr>
             ))}
@@ -52,7 +52,7 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
 }
 
 function topRows(summary: Summary): { title: string; heading: string; rows: Row[] } {
-  const gpu = summary.operations.filter((operation) => isGpuWork(operation.kind));
+  const gpu = summary.operations.filter((operation) => isGpuWork(operation.kind)).map((row) => ({ ...row, share_pct: row.gpu_share_pct }));
   if (gpu.length > 0) return { title: "Top kernels", heading: "kernel", rows: byTotal(gpu) };
   if (summary.scopes.length > 0) return { title: "Time by operation", heading: "operation", rows: byTotal(scopeRows(summary)) };
   const host = summary.operations.map((operation) => ({ ...operation, total_ns: operation.self_ns }));
@@ -61,19 +61,7 @@ function topRows(summary: Summary): { title: string; heading: string; rows: Row[
 
 const byTotal = (rows: Row[]): Row[] => [...rows].sort((a, b) => b.total_ns - a.total_ns);
 
-function scopeRows(summary: Summary): Row[] {
-  return summary.scopes.flatMap((scope) => {
-    const total_ns = scope.self_ns ?? scope.total_ns;
-    if (total_ns === null || scope.calls === 0) return [];
-    const mean_ns = (scope.total_ns ?? total_ns) / scope.calls;
-    return [{ name: scope.name, kind: "scope", part: dominant(scope), calls: scope.calls, total_ns, mean_ns, p99_ns: scope.p99_ns }];
-  });
-}
-
-// The part that a scope spends the most of its time on.
-export function dominant(scope: { gpu_ns: number | null; transfer_ns: number | null; overhead_ns: number | null; cpu_ns: number | null }): Part {
-  const parts: [Part, number][] = [
-    ["cpu", scope.cpu_ns ?? 0], ["gpu", scope.gpu_ns ?? 0], ["transfer", scope.transfer_ns ?? 0], ["overhead", scope.overhead_ns ?? 0],
-  ];
-  return parts.reduce((best, part) => (part[1] > best[1] ? part : best))[0];
-}
+const scopeRows = (summary: Summary): Row[] => summary.scopes.flatMap((scope) => {
+  const total_ns = scope.self_ns ?? scope.total_ns;
+  return total_ns === null || scope.calls === 0 ? [] : [{ ...scope, kind: "scope", total_ns }];
+});

@@ -1,6 +1,9 @@
-// Reads profile JSON (docs/profile.schema.json), as leniently as trace/read/profile_json.cpp: any part
-// may be missing, a bare array of entries will do, and what is of the wrong type is unknown.
+import { kBytesPerMb } from "../format";
 
+// Reads profile JSON (docs/profile.schema.json), as leniently as src/trace/read/profile/profile_json.cpp: any
+// part may be missing, a bare array of entries will do, and what is of the wrong type is unknown.
+
+// One scope, in whole nanoseconds and bytes, so that sums are exact in any order.
 export interface Entry {
   operation: string;
   thread: string;
@@ -35,58 +38,84 @@ export function readProfile(text: string): Profile {
   }
   const entries = Array.isArray(root) ? root : isFields(root) ? root["entries"] : undefined;
   const summary = isFields(root) ? root["summary"] : undefined;
-  if (!Array.isArray(entries) && !isFields(summary)) {
+  if (!Array.isArray(entries) && !isFields(summary) && !Array.isArray(summary)) {
     throw new Error("Not a profile: it has neither entries nor a summary.");
   }
-  const figures = isFields(summary) ? Object.entries(summary) : [];
   return {
     version: isFields(root) ? textOf(root["fathom"]) : null,
     run: isFields(root) && isFields(root["run"]) ? root["run"] : {},
     entries: readEntries(Array.isArray(entries) ? entries.filter(isFields) : []),
-    figures: figures.flatMap(([operation, fields]) => (isFields(fields) ? [{ operation, fields }] : [])),
+    figures: readFigures(summary),
   };
+}
+
+// {operation: figures}, or a list of figures that name their operation.
+function readFigures(summary: unknown): Figures[] {
+  const named = Array.isArray(summary) ? summary.map((fields) => ["", fields] as const) : isFields(summary) ? Object.entries(summary) : [];
+  return named.flatMap(([key, fields]) => (isFields(fields) ? [{ operation: textOf(fields["operation"]) ?? key, fields }] : []));
 }
 
 function parse(text: string): unknown {
   try {
-    // The schema has no NaN, but older profilers write it.
-    return JSON.parse(text.replace(/([:,[]\s*)(?:-?Infinity|NaN)\b/g, "$1null"));
+    // The schema has no NaN, but older profilers write it. Times have more digits than a number holds, so
+    // they are kept as text.
+    return JSON.parse(
+      text
+        .replace(/([:,[]\s*)(?:-?Infinity|NaN)\b/g, "$1null")
+        .replace(/("(?:start_time|end_time|duration_ms)"\s*:\s*)(-?[\d.][\d.eE+-]*)/g, '$1"$2"'),
+    );
   } catch {
     throw new Error("Not a profile: it is not JSON.");
   }
 }
 
+const kUnixTimesFrom = 10n ** 17n; // ns; 1973, if it is one
+
 function readEntries(rows: Fields[]): Entry[] {
-  let last = 0; // entries without times follow each other
-  const entries = rows.map((row) => {
-    const duration = (numberOf(row["duration_ms"]) ?? 0) * 1e6;
+  const ends = new Map<string, bigint>(); // by thread: entries without times follow each other
+  const timed = rows.flatMap((row) => {
+    const thread = String(row["thread"] ?? "");
+    const duration = scaled(row["duration_ms"], 6);
     const start = timeOf(row["start_time"]);
     const end = timeOf(row["end_time"]);
-    const start_ns = start ?? (end === null ? last : end - duration);
-    const end_ns = end ?? start_ns + duration;
-    last = end_ns;
-    return {
-      operation: textOf(row["operation"]) ?? "(no name)",
-      thread: String(row["thread"] ?? ""),
-      start_ns,
-      end_ns: Math.max(start_ns, end_ns),
-      gpu_ns: timesMillion(row["gpu_time_ms"]),
-      cpu_ns: timesMillion(row["cpu_time_ms"]),
-      transfer_ns: timesMillion(row["transfer_time_ms"]),
-      overhead_ns: timesMillion(row["overhead_ms"]),
-      memory_bytes: timesMillion(row["memory_allocated_mb"]),
-      peak_bytes: timesMillion(row["memory_peak_mb"]),
-    };
+    if (duration === null && (start === null || end === null)) return []; // nothing says how long it took
+    const begin = start ?? (end === null ? (ends.get(thread) ?? 0n) : end - (duration ?? 0n));
+    const length = start !== null && end !== null ? end - start : (duration ?? 0n);
+    if (length < 0n) return [];
+    const last = ends.get(thread) ?? 0n;
+    ends.set(thread, begin + length > last ? begin + length : last);
+    return [{ row, thread, begin, length }];
   });
-  const first = entries.reduce((least, entry) => Math.min(least, entry.start_ns), Infinity);
-  return entries.map((entry) => ({ ...entry, start_ns: entry.start_ns - first, end_ns: entry.end_ns - first }));
+  const first = timed.reduce<bigint | null>((least, { begin }) => (least === null || begin < least ? begin : least), null) ?? 0n;
+  return timed.map(({ row, thread, begin, length }) => ({
+    operation: textOf(row["operation"]) ?? "",
+    thread,
+    start_ns: Number(begin - first),
+    end_ns: Number(begin + length - first),
+    gpu_ns: nanoseconds(row["gpu_time_ms"]),
+    cpu_ns: nanoseconds(row["cpu_time_ms"]),
+    transfer_ns: nanoseconds(row["transfer_time_ms"]),
+    overhead_ns: nanoseconds(row["overhead_ms"]),
+    memory_bytes: bytes(row["memory_allocated_mb"]),
+    peak_bytes: bytes(row["memory_peak_mb"]),
+  }));
 }
 
-// Seconds, or whole nanoseconds where the number is that large.
-function timeOf(value: unknown): number | null {
-  const number = numberOf(value);
-  if (number === null) return null;
-  return Math.abs(number) >= 1e17 ? number : number * 1e9;
+// Seconds; or whole nanoseconds, as no time in seconds is so large.
+function timeOf(value: unknown): bigint | null {
+  const whole = typeof value === "string" && /^-?\d+$/.test(value) ? BigInt(value) : 0n;
+  return whole >= kUnixTimesFrom || whole <= -kUnixTimesFrom ? whole : scaled(value, 9);
+}
+
+// Decimal text as a whole number of 10^-digits, exactly; what is beyond is rounded half up.
+function scaled(value: unknown, digits: number): bigint | null {
+  const parts = typeof value === "string" ? /^\s*([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d{1,5}))?\s*$/.exec(value) : null;
+  if (!parts || !(parts[2] || parts[3])) return null;
+  const kept = parts[2]!.length + Number(parts[4] ?? 0) + digits;
+  if (kept > 19) return null; // beyond what 64 bits hold
+  const all = `${parts[2]}${parts[3]}`.padEnd(Math.max(0, kept), "0");
+  const size = kept < 0 ? 0n : BigInt(all.slice(0, kept) || "0") + (Number(all[kept] ?? 0) >= 5 ? 1n : 0n);
+  return parts[1] === "-" ? -size : size;
 }
 
 export function numberOf(value: unknown): number | null {
@@ -94,11 +123,12 @@ export function numberOf(value: unknown): number | null {
   return typeof number === "number" && Number.isFinite(number) ? number : null;
 }
 
-// Milliseconds to nanoseconds, and megabytes to bytes.
-export function timesMillion(value: unknown): number | null {
+const times = (value: unknown, scale: number): number | null => {
   const number = numberOf(value);
-  return number === null ? null : number * 1e6;
-}
+  return number === null ? null : Math.round(number * scale);
+};
+const nanoseconds = (ms: unknown): number | null => times(ms, 1e6);
+const bytes = (mb: unknown): number | null => times(mb, kBytesPerMb);
 
 export const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 

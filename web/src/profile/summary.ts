@@ -1,13 +1,13 @@
-import { formatBytes, formatDuration, formatPercent, formatPlural } from "../format";
+import { formatBytes, formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import type { Bottleneck, Card, Memory, Ring, Scope, Slices, Story, Summary } from "../summary";
-import { dominant } from "../overview/top_operations";
 import { numberOf, textOf, type Entry, type Profile } from "./read";
-import { outermost, scopesOf } from "./scopes";
+import { outermost, scopesOf, weightOf } from "./scopes";
 
 const kBottlenecks = 5;
 const kBars = 12;
 
-// The summary document of a profile JSON: what page_summary.cpp makes of a trace.
+// The summary document of a profile JSON that is dropped onto the page: the one case that is not worked
+// out in C++. src/report/page/profile.cpp says the same of a profile when it writes a page.
 export function summaryOfProfile(profile: Profile, source: string): Summary {
   const scopes = scopesOf(profile);
   const top = outermost(profile.entries);
@@ -18,6 +18,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     fathom: profile.version ?? "",
     run: {
       source,
+      name: textOf(profile.run["command"]) || source,
       format: "profile JSON",
       command: textOf(profile.run["command"]),
       rank: numberOf(profile.run["rank"]),
@@ -29,7 +30,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
       devices: [],
     },
     story: storyOf(scopes, ring, profile.entries.length),
-    cards: cardsOf(profile, scopes, ring),
+    cards: scopes.length === 0 ? [] : cardsOf(profile, scopes, ring),
     ring,
     slices: partsByScope(scopes),
     operations: [],
@@ -73,16 +74,12 @@ function partsByScope(scopes: Scope[]): Slices | null {
   };
 }
 
-const weight = (scope: Scope): number => scope.self_ns ?? scope.total_ns ?? 0;
-
 function bottlenecksOf(scopes: Scope[]): Bottleneck[] {
-  const whole = scopes.reduce((sum, scope) => sum + weight(scope), 0);
-  if (whole <= 0) return [];
-  let cumulative = 0;
-  return [...scopes].sort((a, b) => weight(b) - weight(a)).slice(0, kBottlenecks).map((scope) => {
-    const share_pct = (weight(scope) / whole) * 100;
-    cumulative += share_pct;
-    return { name: scope.name, part: dominant(scope), self_ns: weight(scope), share_pct, cumulative_pct: cumulative };
+  let cumulative_pct = 0;
+  return scopes.slice(0, kBottlenecks).flatMap((scope) => {
+    if (scope.share_pct === null) return [];
+    cumulative_pct += scope.share_pct;
+    return [{ name: scope.name, kind: "scope", part: scope.part, self_ns: weightOf(scope), share_pct: scope.share_pct, cumulative_pct }];
   });
 }
 
@@ -104,7 +101,7 @@ function cardsOf(profile: Profile, scopes: Scope[], ring: Ring | null): Card[] {
     note: formatDuration(part.ns),
   }));
   const calls = scopes.reduce((sum, scope) => sum + scope.calls, 0);
-  cards.push({ label: "Calls", value: calls.toLocaleString("en-US"), note: formatPlural(scopes.length, "operation", "operations") });
+  cards.push({ label: "Calls", value: formatCount(calls), note: formatPlural(scopes.length, "operation", "operations") });
   const peak = profile.entries.reduce<number | null>((most, entry) => maxKnown(most, entry.peak_bytes), null);
   if (peak !== null) cards.push({ label: "Peak memory", value: formatBytes(peak), note: "of any scope" });
   return cards;
@@ -116,10 +113,10 @@ function memoryOf(entries: Entry[]): Memory | null {
   const points = entries
     .filter((entry) => entry.memory_bytes !== null)
     .map((entry) => ({ time: entry.end_ns, bytes: entry.memory_bytes ?? 0 }))
-    .sort((a, b) => a.time - b.time);
+    .sort((a, b) => a.time - b.time || a.bytes - b.bytes);
   if (points.length === 0) return null;
   const peak = points.reduce((most, point) => (point.bytes > most.bytes ? point : most));
-  const series = { label: "allocated at the end of each scope", times_ns: points.map((point) => point.time), bytes: points.map((point) => point.bytes) };
+  const series = { what: "allocated" as const, label: "allocated at the end of each scope", times_ns: points.map((point) => point.time), bytes: points.map((point) => point.bytes) };
   const card = { label: "Peak", value: formatBytes(peak.bytes), note: `${formatDuration(peak.time)} into the profile` };
-  return { devices: [{ label: "Memory", series: [series], cards: [card], at_peak: [], unknown_at_peak: 0, leaks: [] }], host: null, host_peak_bytes: null };
+  return { devices: [{ label: "Memory", part: "gpu", series: [series], cards: [card], at_peak: [], unknown_at_peak: 0, leaks: [] }], host: null, host_peak_bytes: null };
 }

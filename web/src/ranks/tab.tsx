@@ -45,7 +45,7 @@ export function RanksTab({ summary }: TabProps) {
       </section>
       <Panel title="How each rank spent its time" span={12}><RankChart ranks={ranks} /></Panel>
       <Panel title="Ranks" note="shares of each GPU's time, first to last work" span={12}>
-        <DataTable label="ranks" rows={ranks} columns={columns} name={(row) => row.label} sort={{ column: 0, down: false }} />
+        <DataTable label={{ one: "rank", many: "ranks" }} rows={ranks} columns={columns} name={(row) => row.label} sort={{ column: 0, down: false }} />
       </Panel>
       {skew && skew.collectives.length > 0 && <Collectives rows={skew.collectives} />}
     </>

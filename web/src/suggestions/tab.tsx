@@ -1,13 +1,12 @@
-import { formatCount, formatDuration, formatPercent } from "../format";
+import { formatCount, formatDuration, formatGain, formatPercent } from "../format";
 import { Nothing, Panel } from "../panel";
-import type { Suggestion, Suggestions } from "../summary";
+import type { Gain, Suggestion, Suggestions } from "../summary";
 import type { TabProps } from "../tab";
 
 export function SuggestionsTab({ summary }: TabProps) {
   const found = summary.suggestions;
-  if (!found) return <Nothing>This report has no suggestions: make one of a trace with <code>fathom report TRACE -o report.html</code>.</Nothing>;
-  if (found.list.length === 0) {
-    return <Nothing>Nothing to suggest: no rule found anything worth changing. {found.why_no_gains}</Nothing>;
+  if (!found || found.list.length === 0) {
+    return <Nothing>Nothing to suggest: no rule found anything worth changing. {found?.why_no_gains}</Nothing>;
   }
   return (
     <Panel title="What to change, and what it would bring" note={noteOf(found)} span={12}>
@@ -20,27 +19,26 @@ export function SuggestionsTab({ summary }: TabProps) {
 }
 
 function noteOf(found: Suggestions): string {
-  if (found.why_no_gains !== "") return found.why_no_gains;
-  const total = found.list.reduce((sum, one) => sum + (one.gain?.mid_pct ?? 0), 0);
-  return `${formatPercent(total)} of the run together, each counted once, by replaying the trace`;
+  if (found.together_pct === null) return found.why_no_gains;
+  return `${formatPercent(found.together_pct)} of the run together, each counted once, by replaying the trace`;
 }
 
 function Entry({ one }: { one: Suggestion }) {
-  const [words, ...code] = one.hint.split("\n");
+  const about = [one.type, one.operation, one.of_ranks > 1 ? `on ${one.ranks} of ${one.of_ranks} ranks` : ""].filter(Boolean);
   return (
     <li class="suggestion">
       <div class="gain">
-        <b>{one.gain ? `${one.gain.is_bound ? "≤ " : "−"}${formatPercent(one.gain.mid_pct)}` : "–"}</b>
+        <b>{one.gain ? formatGain(one.gain.mid_pct, one.gain.is_bound) : "–"}</b>
         <span class={`priority ${one.priority}`}>{one.priority}</span>
         {one.gain && !one.gain.is_bound && <GainRange gain={one.gain} />}
       </div>
       <div>
         <h3>{one.title}</h3>
-        <p class="quiet">{one.type} · {one.operation}</p>
-        <p>{one.description}</p>
-        <p>{one.expected}</p>
-        <p>{words}</p>
-        {code.length > 0 && <pre><code>{code.join("\n")}</code></pre>}
+        <p class="quiet">{about.join(" · ")}</p>
+        {one.description && <p>{one.description}</p>}
+        {one.expected && <p>{one.expected}</p>}
+        <p>{one.hint}</p>
+        {one.code.length > 0 && <pre><code>{one.code.join("\n")}</code></pre>}
         {one.evidence.length > 0 && <Evidence one={one} />}
       </div>
     </li>
@@ -48,12 +46,13 @@ function Entry({ one }: { one: Suggestion }) {
 }
 
 // From the low estimate to the high one, with the middle marked.
-function GainRange({ gain }: { gain: NonNullable<Suggestion["gain"]> }) {
-  const range = `${formatPercent(gain.low_pct)} to ${formatPercent(gain.high_pct)}`;
+function GainRange({ gain: { low_pct, mid_pct, high_pct } }: { gain: Gain }) {
+  if (low_pct === null || high_pct === null) return null;
+  const range = `${formatPercent(low_pct)} to ${formatPercent(high_pct)}`;
   return (
     <div class="range" role="img" aria-label={range} title={range}>
-      <i style={{ left: `${gain.low_pct}%`, width: `${Math.max(0, gain.high_pct - gain.low_pct)}%` }} />
-      <b style={{ left: `${gain.mid_pct}%` }} />
+      <i style={{ left: `${low_pct}%`, width: `${Math.max(0, high_pct - low_pct)}%` }} />
+      <b style={{ left: `${mid_pct}%` }} />
     </div>
   );
 }

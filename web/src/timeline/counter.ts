@@ -1,4 +1,4 @@
-import type { Palette } from "../canvas/palette";
+import { partIndex, type Palette } from "../canvas/palette";
 import { kFont } from "../canvas/painter";
 import { pixelOf, type View } from "../canvas/view";
 import { formatBytes, formatCount } from "../format";
@@ -14,7 +14,7 @@ export function drawCounter(
   const { counter, highest, height } = band;
   const { times_ns: times, values } = counter;
   const level = (value: number) => Math.round((highest > 0 ? Math.max(0, value) / highest : 0) * (height - 4));
-  const colour = palette.parts[counter.unit === "bytes" ? 2 : 0]!;
+  const colour = palette.parts[partIndex(counter.unit === "bytes" ? "transfer" : "gpu")]!;
   context.fillStyle = colour;
   let before = 0; // the level that the last stretch left
   const fill = (from: number, to: number, tall: number) => {

@@ -1,10 +1,12 @@
 import { partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
+import { isGpuWork } from "../summary";
 
 // The timeline as page_timeline.h describes it, in columns. Times are ns from the first start.
 
 export interface Track {
   name: string;
+  shortName: string; // where there is little room
   process: string;
   gpu: boolean;
   firstRow: number;
@@ -42,13 +44,12 @@ export interface Timeline {
 interface Head {
   begin_ns: number;
   spans: number;
-  labels: [string, string, string][];
-  tracks: { name: string; process: string; gpu: boolean; rows: number[] }[];
+  labels: [string, string, string][]; // name, kind, part
+  steps: number[];
+  tracks: { name: string; short_name: string; process: string; gpu: boolean; rows: number[] }[];
   counters: Counter[];
   instants: [number, string, number][];
 }
-
-const isGpuWork = (kind: string) => kind === "kernel" || kind === "copy" || kind === "fill";
 
 class Bytes {
   private at = 0;
@@ -122,7 +123,7 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
   });
   let firstRow = 0;
   const tracks = head.tracks.map((track) => {
-    const placed = { name: track.name, process: track.process, gpu: track.gpu, firstRow, rows: track.rows.length };
+    const placed = { name: track.name, shortName: track.short_name, process: track.process, gpu: track.gpu, firstRow, rows: track.rows.length };
     firstRow += track.rows.length;
     return placed;
   });
@@ -131,11 +132,11 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
     beginNs: head.begin_ns, lengthNs, rows, tracks, counters: head.counters,
     names: head.labels.map(([name]) => name || "(no name)"),
     kinds: head.labels.map(([, kind]) => kind),
-    parts: partsOf(head.labels),
+    parts: Uint8Array.from(head.labels, ([, , part]) => partIndex(part)),
     launch,
     links: linksIn(new Bytes(linkBytes)),
     instants: head.instants.map(([track, name, at]) => ({ track: tracks[track]!, name: name || "(no name)", at })).sort((a, b) => a.at - b.at),
-    steps: stepsOf(rows, head.labels),
+    steps: head.steps,
   };
 }
 
@@ -148,22 +149,4 @@ function linksIn(bytes: Bytes): Timeline["links"] {
     links.push({ from, to });
   }
   return links;
-}
-
-// Frames around the work of others are grey: what a GPU annotation spans, and spans of no known kind
-// where others have one.
-function partsOf(labels: Head["labels"]): Uint8Array {
-  const kindsAreKnown = labels.some(([, kind]) => kind !== "other");
-  return Uint8Array.from(labels, ([, kind, part]) => {
-    const isFrame = kind === "gpu_annotation" || kind === "unfinished" || (kind === "other" && kindsAreKnown);
-    return partIndex(isFrame ? "idle" : part);
-  });
-}
-
-function stepsOf(rows: Rows, labels: Head["labels"]): number[] {
-  const isStep = labels.map(([name, kind]) => kind === "annotation" && name.startsWith("ProfilerStep#"));
-  const steps: number[] = [];
-  if (!isStep.includes(true)) return steps;
-  for (let i = 0; i < rows.size; ++i) if (isStep[rows.label[i]!]) steps.push(i);
-  return steps.sort((a, b) => rows.start[a]! - rows.start[b]!);
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import type { Source } from "../source";
+import { kindWords } from "../summary";
 import { launchesOf, linksOf, type Link } from "./arrows";
 import type { Timeline, Track } from "./decode";
 import { tickText } from "./ruler";
@@ -24,7 +25,7 @@ export function Details(props: {
     ["duration", formatDuration(rows.length[span]!)],
     ["start", tickText(rows.start[span]!, 1e3)],
     ["share of the run", share >= 0.05 ? formatPercent(share) : "< 0.1 %"],
-    ["kind", timeline.kinds[label]!.replace("_", " ")],
+    ["kind", kindWords(timeline.kinds[label]!)],
     ["track", track.name],
   ];
   const delay = launches[0] && rows.start[launches[0].to]! - rows.end(launches[0].from);

@@ -1,7 +1,7 @@
 import { fit, kFont } from "../canvas/painter";
 import type { Palette } from "../canvas/palette";
 import { pixelOf, type View } from "../canvas/view";
-import type { Timeline } from "./decode";
+import type { Timeline, Track } from "./decode";
 import { kRowHeight, type Layout } from "./layout";
 
 // What stands around the tracks: their names, the steps, and what is being marked.
@@ -22,9 +22,7 @@ export interface Area {
   scrolled: number;
 }
 
-// "GPU 1 · stream 7" is "stream 7" where there is no room for both.
-const shortened = (name: string, letters: number): string =>
-  name.length > letters && name.includes(" · ") ? name.slice(name.lastIndexOf(" · ") + 3) : name;
+const nameThatFits = (track: Track, letters: number): string => (track.name.length > letters ? track.shortName : track.name);
 
 export function drawNames({ context, palette, left, ruler, height, scrolled }: Area, layout: Layout): void {
   context.fillStyle = palette.background;
@@ -36,12 +34,12 @@ export function drawNames({ context, palette, left, ruler, height, scrolled }: A
   for (const band of layout.bands) {
     const y = ruler + band.top - scrolled;
     if (y > height || y + band.height < ruler) continue;
-    const name = band.kind === "track" ? band.track.name : band.counter.name;
+    const name = band.kind === "track" ? nameThatFits(band.track, letters) : band.counter.name;
     const foldable = band.kind === "track" && band.track.rows > 1;
     context.fillStyle = palette.ink3;
     if (foldable) context.fillText(band.rows === 1 ? "▸" : "▾", 6, y + kRowHeight / 2 + 0.5);
     context.fillStyle = palette.ink2;
-    context.fillText(fit(shortened(name, letters), letters), 18, y + kRowHeight / 2 + 0.5);
+    context.fillText(fit(name, letters), 18, y + kRowHeight / 2 + 0.5);
   }
   context.fillStyle = palette.line;
   context.fillRect(left - 1, 0, 1, height);
