@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fathom/export.h"
+#include "fathom/results.h"
 
 namespace fathom {
 
@@ -22,20 +23,12 @@ struct MemoryOptions {
   bool record_history = true;       // keep a timeline; without it, peaks and leaks alone
 };
 
-// Megabytes are 1,048,576 bytes. Times count from start(). What was not measured is absent.
+// Times count from start(). What was not measured is absent.
 struct MemorySample {
   double time_ms = 0;
   double allocated_mb = 0;            // on all devices, since start()
-  std::optional<double> reserved_mb;  // no recorder tells yet
+  std::optional<double> reserved_mb;  // absent: no recorder knows what an allocator keeps
   std::optional<double> rss_mb;       // resident memory of the process on the host
-};
-
-// Blocks that are alive, by who allocated them.
-struct MemoryUse {
-  std::string scope;  // innermost scope of the allocating thread; empty where there was none
-  std::string call;   // of the GPU runtime; empty where the recorder did not say
-  double allocated_mb = 0;
-  std::uint64_t blocks = 0;
 };
 
 struct MemoryPeak {

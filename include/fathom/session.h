@@ -12,39 +12,34 @@
 namespace fathom {
 
 // All launches of one kernel.
-struct KernelSummary {
+struct KernelSummary : OperationFigures {
   std::string name;
-  std::uint64_t calls = 0;
-  double total_time_ms = 0;
-  double mean_time_ms = 0;
-  double min_time_ms = 0;
-  double max_time_ms = 0;
   std::string global_size;  // of its launches, "1024x1024"; "several" where they differ; empty
                             // where it is not known
   std::string local_size;   // the same; empty, too, where the driver chose
+
+  std::optional<double> mean_time_ms() const { return avg_time_ms(); }
 };
 
 // A stretch between two pieces of work in which no GPU did anything.
 struct IdleGap {
-  double start_ms = 0;  // after the beginning of the run
-  double duration_ms = 0;
+  std::int64_t start_ns = 0;  // after the beginning of the run
+  std::int64_t duration_ns = 0;
   std::string host;       // what took most of it on the host; empty where nothing was recorded
   double host_share = 0;  // of the gap, 0 to 1
+
+  double start_ms() const { return ms_of(start_ns); }
+  double duration_ms() const { return ms_of(duration_ns); }
 };
 
 // Making a program for the GPU: compiled, linked, or loaded.
 struct ProgramBuild {
   std::string call;
-  double start_ms = 0;
-  double duration_ms = 0;
-};
+  std::int64_t start_ns = 0;  // after the beginning of the run
+  std::int64_t duration_ns = 0;
 
-// Device memory that was not freed when the run ended.
-struct MemoryLeak {
-  std::string scope;  // innermost around the allocation; empty where there was none
-  std::string call;   // that allocated it
-  double mb = 0;
-  std::uint64_t blocks = 0;
+  double start_ms() const { return ms_of(start_ns); }
+  double duration_ms() const { return ms_of(duration_ns); }
 };
 
 // A call path of the flame graph: all calls of one name below the same path.
@@ -52,41 +47,48 @@ struct FlameFrame {
   std::string name;
   std::size_t parent = 0;  // its place in the list; the whole, [0], is its own parent
   std::uint64_t calls = 0;
-  double cpu_time_ms = 0;  // wall time of the calls, with everything below them
-  double gpu_time_ms = 0;  // of the work launched there and below
+  std::int64_t cpu_ns = 0;  // wall time of the calls, with everything below them
+  std::int64_t gpu_ns = 0;  // of the work launched there and below
+
+  double cpu_time_ms() const { return ms_of(cpu_ns); }
+  double gpu_time_ms() const { return ms_of(gpu_ns); }
 };
 
-// What a program's run, or a function called many times, did. What was not measured is absent.
-struct ProfileSession {
+// What a program's run, or a function called many times, did: its time in parts, by the rule of
+// TimeParts, and more. What was not measured is absent.
+struct ProfileSession : KnownParts {
   std::string name;  // the command, or the function
-  double total_time_ms = 0;
-  // Every instant belongs to the first that holds: a kernel runs (gpu), a copy runs (transfer), a
-  // thread is inside the GPU runtime (overhead), none of these (cpu). They add up to the total.
-  std::optional<double> gpu_time_ms;
-  std::optional<double> transfer_time_ms;
-  std::optional<double> overhead_ms;
-  std::optional<double> cpu_time_ms;
+  std::int64_t total_ns = 0;
 
-  std::optional<double> peak_memory_mb;       // on the device that needed the most
-  std::optional<double> allocated_memory_mb;  // on all devices, at the end
-  std::optional<double> reserved_memory_mb;   // by an allocator that keeps some, at the most
-  std::optional<double> peak_host_memory_mb;
-  std::vector<MemoryLeak> leaks;  // most bytes first
+  std::optional<std::int64_t> peak_memory_bytes;       // on the device that needed the most
+  std::optional<std::int64_t> allocated_memory_bytes;  // on all devices, at the end
+  std::optional<std::int64_t> reserved_memory_bytes;   // by an allocator that keeps some, at most
+  std::optional<std::int64_t> peak_host_memory_bytes;
+  std::vector<MemoryUse> leaks;  // device memory not freed when the run ended, most bytes first
 
   std::uint64_t copies = 0;
-  std::optional<double> copied_mb;
+  std::optional<std::int64_t> copied_bytes;
   std::vector<KernelSummary> kernels;  // longest in total first
   Summaries scopes;
   std::vector<Entry> entries;  // of profile_function: each measured call
   std::vector<Bottleneck> bottlenecks;
   std::vector<ProgramBuild> builds;  // longest first, the longest few
-  double total_build_ms = 0;         // of all of them
+  std::int64_t total_build_ns = 0;   // of all of them
   std::vector<IdleGap> idle_gaps;    // longest first, the longest few
   std::vector<std::string> recommendations;
   std::string trace_path;  // empty where none was recorded
   // Parents before their children, heaviest first. Paths under a thousandth of the whole count as
   // their parent's own; `fathom flame` has them all. Empty where no trace was recorded.
   std::vector<FlameFrame> flame_graph_data;
+
+  double total_time_ms() const { return ms_of(total_ns); }
+  std::optional<double> cuda_time_ms() const { return gpu_time_ms(); }
+  std::optional<double> peak_memory_mb() const { return mb_of(peak_memory_bytes); }
+  std::optional<double> allocated_memory_mb() const { return mb_of(allocated_memory_bytes); }
+  std::optional<double> reserved_memory_mb() const { return mb_of(reserved_memory_bytes); }
+  std::optional<double> peak_host_memory_mb() const { return mb_of(peak_host_memory_bytes); }
+  std::optional<double> copied_mb() const { return mb_of(copied_bytes); }
+  double total_build_ms() const { return ms_of(total_build_ns); }
 };
 
 struct KernelComparison {

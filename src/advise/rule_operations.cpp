@@ -17,8 +17,6 @@
 namespace fathom::advise {
 namespace {
 
-using trace::OperationSummary;
-
 constexpr double kMs = 1e6;
 constexpr double kShortOperationNs = 1 * kMs;
 constexpr double kLongNs = 10 * kMs;
@@ -29,13 +27,13 @@ constexpr double kLowUtilization = 0.5;
 
 // One operation, with what is unknown as 0: no rule speaks of what is not there.
 struct Known {
-  const OperationSummary& operation;
+  const NamedFigures& operation;
   double total_ns = operation.total_ns.value_or(0);
   double mean_ns = operation.calls > 0 ? total_ns / static_cast<double>(operation.calls) : 0;
   double gpu_ns = operation.gpu_ns.value_or(0);
   double cpu_ns = operation.cpu_ns.value_or(0);
   double way_ns = operation.transfer_ns.value_or(0) + operation.overhead_ns.value_or(0);
-  double memory_mb = operation.peak_memory_mb.value_or(0);
+  double memory_mb = operation.peak_memory_mb().value_or(0);
 };
 
 Suggestion bounded(const Known& known, SuggestionType type, double saves_ns) {
@@ -73,8 +71,8 @@ void add_routing(const Known& known, std::vector<Suggestion>& found) {
         "Run small operations on the host, or keep the data on the GPU between operations.";
     found.push_back(std::move(one));
   }
-  const bool moves_memory =
-      known.operation.transfer_ns.value_or(0) > 0 || known.operation.avg_memory_mb.value_or(0) > 0;
+  const bool moves_memory = known.operation.transfer_ns.value_or(0) > 0 ||
+                            known.operation.avg_memory_mb().value_or(0) > 0;
   if (known.gpu_ns <= 0 && known.mean_ns > kLongNs && moves_memory) {
     Suggestion one =
         bounded(known, SuggestionType::routing, known.cpu_ns > 0 ? known.cpu_ns : known.total_ns);
@@ -136,7 +134,7 @@ void add_use(const Known& known, std::vector<Suggestion>& found) {
 
 std::vector<Suggestion> rule_operations(const trace::Trace& trace) {
   std::vector<Suggestion> found;
-  for (const OperationSummary& operation : trace.operations) {
+  for (const NamedFigures& operation : trace.operations) {
     const Known known{operation};
     add_routing(known, found);
     add_calls(known, found);

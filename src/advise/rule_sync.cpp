@@ -24,11 +24,11 @@ using trace::SpanId;
 constexpr double kSyncTriggerPct = 1;
 
 // What a wait is part of, and so what can be done about it.
-enum class Part : std::uint8_t { plain, copy_in, read };
+enum class WaitKind : std::uint8_t { plain, copy_in, read };
 
 struct Wait {
   SpanId call = kNoSpan;
-  Part part = Part::plain;
+  WaitKind part = WaitKind::plain;
   std::int64_t costs_ns = 0;
 };
 
@@ -68,10 +68,10 @@ bool reads_a_result(const Facts& facts, SpanId call) {
   return false;
 }
 
-Part part_of(const Facts& facts, SpanId call) {
+WaitKind part_of(const Facts& facts, SpanId call) {
   constexpr std::array<std::string_view, 3> kCopies = {"aten::copy_", "aten::_to_copy", "aten::to"};
-  if (reads_a_result(facts, call) || reads_a_scalar(facts, call)) return Part::read;
-  return is_inside(facts, call, kCopies) ? Part::copy_in : Part::plain;
+  if (reads_a_result(facts, call) || reads_a_scalar(facts, call)) return WaitKind::read;
+  return is_inside(facts, call, kCopies) ? WaitKind::copy_in : WaitKind::plain;
 }
 
 // By thread and time, as their numbers are.
@@ -93,7 +93,7 @@ struct LateWork {
 // another that has nothing to do.
 std::map<trace::TrackId, std::vector<LateWork>> late_work(const Facts& facts) {
   std::map<trace::TrackId, std::vector<LateWork>> found;
-  for (const analyze::GpuDevice& device : facts.on.gpu.devices) {
+  for (const analyze::DeviceWork& device : facts.on.gpu.devices) {
     std::int64_t busy_until = INT64_MAX;
     for (const std::uint32_t index : device.by_start) {
       const WorkRow& row = facts.on.gpu.rows[index];
@@ -164,7 +164,7 @@ void charge(const Facts& facts, std::vector<Wait>& waits) {
 }
 
 // Those of a part that cost anything.
-Waits of_part(const Facts& facts, const std::vector<Wait>& waits, Part part) {
+Waits of_part(const Facts& facts, const std::vector<Wait>& waits, WaitKind part) {
   Waits found;
   std::vector<base::Interval> time;
   for (const Wait& wait : waits) {
@@ -295,9 +295,9 @@ Candidate of_reads(const Facts& facts, const Waits& waits) {
 Candidates rule_sync(const Facts& facts) {
   std::vector<Wait> all = waits_of(facts);
   charge(facts, all);
-  const Waits plain = of_part(facts, all, Part::plain);
-  const Waits copies = of_part(facts, all, Part::copy_in);
-  const Waits reads = of_part(facts, all, Part::read);
+  const Waits plain = of_part(facts, all, WaitKind::plain);
+  const Waits copies = of_part(facts, all, WaitKind::copy_in);
+  const Waits reads = of_part(facts, all, WaitKind::read);
   if (facts.share(plain.costs_ns + copies.costs_ns + reads.costs_ns) < kSyncTriggerPct) return {};
   Candidates found;
   if (!plain.calls.empty()) found.push_back(of_plain(facts, plain));

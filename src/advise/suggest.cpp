@@ -218,7 +218,7 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
 // The whole of a profile: what its outermost operations took, as far as that is known.
 double profile_ns(const trace::Trace& trace) {
   double total = 0;
-  for (const trace::OperationSummary& operation : trace.operations) {
+  for (const NamedFigures& operation : trace.operations) {
     total += operation.self_ns.value_or(operation.total_ns.value_or(0));
   }
   return total;

@@ -117,19 +117,6 @@ RunComparison compared(const std::vector<compare::Run>& base,
       std::make_shared<const RunComparison::Content>(RunComparison::Content{std::move(report)}));
 }
 
-trace::OperationSummary to_figures(const std::string& name, const Summary& summary) {
-  trace::OperationSummary figures;
-  figures.operation = name;
-  figures.calls = summary.call_count;
-  figures.total_ns = summary.total_time_ms * 1e6;
-  figures.self_ns = summary.self_time_ms * 1e6;
-  figures.std_dev_ns = summary.std_dev_ms * 1e6;
-  figures.p50_ns = summary.p50_ms * 1e6;
-  figures.p95_ns = summary.p95_ms * 1e6;
-  figures.peak_memory_mb = summary.peak_memory_mb;
-  return figures;
-}
-
 // One at a time: what is kept of a trace are its operations' times.
 std::vector<compare::Run> runs_of(const ProfilingRuns& side, const char* name) {
   std::vector<compare::Run> runs;
@@ -138,8 +125,8 @@ std::vector<compare::Run> runs_of(const ProfilingRuns& side, const char* name) {
   }
   for (const Summaries& of_run : side.summaries) {
     trace::Trace trace;
-    for (const auto& [operation, summary] : of_run) {
-      trace.operations.push_back(to_figures(operation, summary));
+    for (const auto& [operation, figures] : of_run) {
+      trace.operations.push_back({figures, operation});
     }
     runs.push_back(compare::run_of(trace, name));
   }

@@ -2,23 +2,44 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/interval_set.h"
+#include "fathom/figures.h"
 
 namespace fathom::base {
 
-// What a stretch of wall time went to; the four add up to it, to the nanosecond.
-struct TimeParts {
-  std::int64_t gpu = 0;
-  std::int64_t transfer = 0;
-  std::int64_t overhead = 0;
-  std::int64_t cpu = 0;
+// The four-way split of time by the rule of fathom::TimeParts, for any number of windows. The sets
+// are normalized: when a kernel ran, when a copy ran, when a thread was inside the GPU runtime.
+class TimeSplit {
+ public:
+  TimeSplit(std::span<const Interval> kernels, std::span<const Interval> copies,
+            std::span<const Interval> calls);
 
-  bool operator==(const TimeParts&) const = default;
+  // In logarithmic time. A window that ends before it begins has nothing in it.
+  TimeParts within(Interval window) const;
+
+ private:
+  // A set that answers how much of any window it covers.
+  class Coverage {
+   public:
+    explicit Coverage(IntervalSet set);
+    std::int64_t within(Interval window) const;
+
+   private:
+    std::int64_t up_to(std::int64_t time) const;
+
+    IntervalSet set_;
+    std::vector<std::int64_t> before_;  // by interval: the length of all before it
+  };
+
+  // Disjoint: each instant is in the first that holds.
+  Coverage gpu_;
+  Coverage transfer_;
+  Coverage overhead_;
 };
 
-// Each instant of `wall` belongs to the first that holds: a kernel runs, a copy runs, a thread is
-// inside a call of the GPU runtime, none of these. The sets are normalized.
+// Of one window, looking only at what touches it: a run has many calls, and a scope sees few.
 TimeParts partition_time(Interval wall, std::span<const Interval> kernels,
                          std::span<const Interval> copies, std::span<const Interval> calls);
 

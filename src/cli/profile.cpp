@@ -46,7 +46,7 @@ struct ProfileOptions {
 void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& session) {
   if (options.no_cuda) return;
   const bool is_built = !record::recorder_library("libfathom_cuda.so").empty();
-  if (!is_built && session.gpu_time_ms) return;
+  if (!is_built && session.gpu_ns) return;
   const record::cuda::DriverCheck driver = record::cuda::check_cuda_driver();
   if (!driver.found) {
     fmt::print(stderr, "  {}\n\n", base::dim(driver.line, stderr));

@@ -13,8 +13,6 @@ namespace {
 using trace::SpanId;
 using trace::SpanKind;
 
-constexpr double kBytesPerMb = 1024.0 * 1024.0;
-
 std::optional<std::int64_t> wall_of(const trace::Spans& spans) {
   std::int64_t begin = INT64_MAX;
   std::int64_t end = INT64_MIN;
@@ -49,8 +47,8 @@ std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
     }
     return peak;
   }
-  for (const trace::OperationSummary& summary : trace.operations) {
-    if (summary.peak_memory_mb) raise(std::llround(*summary.peak_memory_mb * kBytesPerMb));
+  for (const NamedFigures& summary : trace.operations) {
+    if (summary.peak_memory_bytes) raise(std::llround(*summary.peak_memory_bytes));
   }
   return peak;
 }
@@ -58,8 +56,8 @@ std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
 // What a recorder says of its scopes beside their calls.
 void add_memory(const trace::Trace& trace, std::vector<RunOperation>& operations) {
   std::unordered_map<std::string_view, double> peaks;
-  for (const trace::OperationSummary& summary : trace.operations) {
-    if (summary.peak_memory_mb) peaks[summary.operation] = *summary.peak_memory_mb;
+  for (const NamedFigures& summary : trace.operations) {
+    if (const auto peak = summary.peak_memory_mb()) peaks[summary.operation] = *peak;
   }
   if (peaks.empty()) return;
   for (RunOperation& operation : operations) {
@@ -71,7 +69,7 @@ void add_memory(const trace::Trace& trace, std::vector<RunOperation>& operations
 
 // The figures of a profile that has no calls: its median is the centre, and what its standard
 // deviation says of the centre is all that is known of the spread.
-Sample sample_of(const trace::OperationSummary& summary) {
+Sample sample_of(const NamedFigures& summary) {
   const auto calls = static_cast<double>(summary.calls);
   const double mean = summary.total_ns.value_or(0) / calls;
   Sample sample;
@@ -87,7 +85,7 @@ Sample sample_of(const trace::OperationSummary& summary) {
 }
 
 void add_figures(const trace::Trace& trace, std::vector<RunOperation>& operations) {
-  for (const trace::OperationSummary& summary : trace.operations) {
+  for (const NamedFigures& summary : trace.operations) {
     if (summary.calls == 0 || !summary.total_ns) continue;
     RunOperation& operation = operations.emplace_back();
     operation.name = summary.operation;

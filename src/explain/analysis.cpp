@@ -41,7 +41,7 @@ const std::vector<analyze::Operation>& Analysis::operations() const {
   return get(operations_, "operations", [&] { return analyze::operations(trace_); });
 }
 
-const std::vector<analyze::Bottleneck>& Analysis::bottlenecks() const {
+const std::vector<analyze::RankedOperation>& Analysis::bottlenecks() const {
   return get(bottlenecks_, "bottlenecks",
              [&] { return analyze::bottlenecks(operations(), kBottlenecks); });
 }

@@ -41,7 +41,7 @@ class Analysis {
   const analyze::Activity& activity() const;
   const analyze::TimelineStats& timeline_stats() const;
   const std::vector<analyze::Operation>& operations() const;    // most self time first
-  const std::vector<analyze::Bottleneck>& bottlenecks() const;  // the first five
+  const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
@@ -80,7 +80,7 @@ class Analysis {
   mutable Once<analyze::Activity> activity_;
   mutable Once<analyze::TimelineStats> timeline_stats_;
   mutable Once<std::vector<analyze::Operation>> operations_;
-  mutable Once<std::vector<analyze::Bottleneck>> bottlenecks_;
+  mutable Once<std::vector<analyze::RankedOperation>> bottlenecks_;
   mutable Once<std::vector<trace::SpanId>> steps_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/partition.h"
+
 namespace fathom::detail {
 
 Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& clock,
@@ -76,21 +78,29 @@ std::int64_t Attribution::peak_within(base::Interval wall) const {
   return peak;
 }
 
-GpuFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
-                                base::Interval wall) const {
-  static const Work no_work;
+const Attribution::Work& Attribution::work_of(std::uint64_t instance) const {
+  static const Work none;
   const auto found = work_.find(instance);
-  const Work& work = found != work_.end() ? found->second : no_work;
+  return found != work_.end() ? found->second : none;
+}
+
+TimeParts Attribution::parts_of(const Work& work, std::int64_t tid, base::Interval wall) const {
+  static const base::IntervalSet none;
   const auto calls = calls_.find(tid);
-  GpuFigures figures;
-  figures.parts =
-      base::partition_time(wall, work.kernels, work.copies,
-                           calls != calls_.end() ? std::span<const base::Interval>(calls->second)
-                                                 : std::span<const base::Interval>());
+  return base::partition_time(wall, work.kernels, work.copies,
+                              calls != calls_.end() ? calls->second : none);
+}
+
+CallFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
+                                 base::Interval wall) const {
+  const Work& work = work_of(instance);
+  CallFigures figures;
+  figures.duration_ns = wall.length();
+  figures.set_parts(parts_of(work, tid, wall));
   figures.copied_bytes = work.copied_bytes;
   if (!memory_.empty()) {
-    figures.allocated_bytes = work.allocated_bytes;
-    figures.peak_bytes = peak_within(wall);
+    figures.memory_allocated_bytes = work.allocated_bytes;
+    figures.memory_peak_bytes = peak_within(wall);
   }
   return figures;
 }
@@ -98,18 +108,14 @@ GpuFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
 std::unordered_map<OperationId, GpuTotals> Attribution::totals() const {
   std::unordered_map<OperationId, GpuTotals> all;
   for (const ScopeInstance& scope : scopes_) {
-    const GpuFigures of_scope =
-        figures(scope.instance, scope.tid, {clock_.ns(scope.start), clock_.ns(scope.end)});
+    const base::Interval wall{clock_.ns(scope.start), clock_.ns(scope.end)};
+    const Work& work = work_of(scope.instance);
     GpuTotals& totals = all[scope.operation];
     ++totals.scopes;
-    totals.parts.gpu += of_scope.parts.gpu;
-    totals.parts.transfer += of_scope.parts.transfer;
-    totals.parts.overhead += of_scope.parts.overhead;
-    totals.parts.cpu += of_scope.parts.cpu;
-    if (of_scope.allocated_bytes) {
-      totals.allocated_bytes = totals.allocated_bytes.value_or(0) + *of_scope.allocated_bytes;
-      totals.peak_bytes = std::max(totals.peak_bytes.value_or(0), *of_scope.peak_bytes);
-    }
+    totals.parts += parts_of(work, scope.tid, wall);
+    if (memory_.empty()) continue;
+    totals.allocated_bytes = totals.allocated_bytes.value_or(0) + work.allocated_bytes;
+    totals.peak_bytes = std::max(totals.peak_bytes.value_or(0), peak_within(wall));
   }
   return all;
 }

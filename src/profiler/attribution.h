@@ -6,23 +6,15 @@
 #include <vector>
 
 #include "base/interval_set.h"
-#include "base/partition.h"
+#include "fathom/figures.h"
 #include "profiler/activities.h"
 #include "profiler/clock.h"
 
 namespace fathom::detail {
 
-// What GPU activity says about one scope. Times in nanoseconds.
-struct GpuFigures {
-  base::TimeParts parts;
-  std::uint64_t copied_bytes = 0;
-  std::optional<std::int64_t> allocated_bytes;  // by it; absent where no memory was recorded
-  std::optional<std::int64_t> peak_bytes;       // in use on the device while it ran
-};
-
 // Sums of one operation's scopes.
 struct GpuTotals {
-  base::TimeParts parts;  // its cpu is that of the scopes which GPU work refers to
+  TimeParts parts;  // its cpu is that of the scopes which GPU work refers to
   std::uint64_t scopes = 0;
   std::optional<std::int64_t> allocated_bytes;
   std::optional<std::int64_t> peak_bytes;
@@ -38,8 +30,9 @@ class Attribution {
   // False when no recorder has reported anything: then nothing is known about any scope.
   bool measured() const { return measured_; }
 
-  // Of a scope on a thread; `instance` 0 for one that no work refers to.
-  GpuFigures figures(std::uint64_t instance, std::int64_t tid, base::Interval wall) const;
+  // Of a scope on a thread; `instance` 0 for one that no work refers to. Its calls are those of its
+  // own thread.
+  CallFigures figures(std::uint64_t instance, std::int64_t tid, base::Interval wall) const;
   std::unordered_map<OperationId, GpuTotals> totals() const;
 
  private:
@@ -54,6 +47,8 @@ class Attribution {
     std::int64_t bytes = 0;  // in use from then on
   };
 
+  const Work& work_of(std::uint64_t instance) const;
+  TimeParts parts_of(const Work& work, std::int64_t tid, base::Interval wall) const;
   template <typename F>
   void for_scope_and_those_around(std::uint64_t instance, F&& visit);
   std::int64_t peak_within(base::Interval wall) const;

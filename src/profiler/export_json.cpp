@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/figure_fields.h"
 #include "base/json_writer.h"
 #include "fathom/profiler.h"
 
@@ -70,48 +71,17 @@ void write_entry(JsonWriter& json, const Entry& entry) {
   json.begin_object().key("operation").value(std::string_view(entry.operation));
   write_seconds(json.key("start_time"), entry.start_time);
   write_seconds(json.key("end_time"), entry.end_time);
-  json.key("duration_ms").value(entry.duration_ms);
+  base::write_figures(json, entry, base::Unknown::is_null);
   json.key("device").value(std::string_view(entry.device));
   if (entry.backend.empty()) {
     json.key("backend").null();
   } else {
     json.key("backend").value(std::string_view(entry.backend));
   }
-  json.key("gpu_time_ms").value(entry.gpu_time_ms);
-  json.key("cpu_time_ms").value(entry.cpu_time_ms);
-  json.key("transfer_time_ms").value(entry.transfer_time_ms);
-  json.key("overhead_ms").value(entry.overhead_ms);
-  json.key("memory_allocated_mb").value(entry.memory_allocated_mb);
-  json.key("memory_peak_mb").value(entry.memory_peak_mb);
-  json.key("gpu_utilization").value(entry.gpu_utilization);
-  json.key("memory_bandwidth_gb_s").value(entry.memory_bandwidth_gb_s);
   json.key("thread").value(entry.thread);
   json.key("parent").value(entry.parent);
   json.key("failed").value(entry.failed);
   write_attributes(json.key("attributes"), entry.attributes);
-  json.end_object();
-}
-
-void write_summary(JsonWriter& json, const Summary& summary) {
-  json.begin_object();
-  json.key("call_count").value(summary.call_count);
-  json.key("total_time_ms").value(summary.total_time_ms);
-  json.key("self_time_ms").value(summary.self_time_ms);
-  json.key("avg_time_ms").value(summary.avg_time_ms);
-  json.key("min_time_ms").value(summary.min_time_ms);
-  json.key("max_time_ms").value(summary.max_time_ms);
-  json.key("std_dev_ms").value(summary.std_dev_ms);
-  json.key("p50_ms").value(summary.p50_ms);
-  json.key("p95_ms").value(summary.p95_ms);
-  json.key("p99_ms").value(summary.p99_ms);
-  json.key("error_count").value(summary.error_count);
-  json.key("total_gpu_time_ms").value(summary.total_gpu_time_ms);
-  json.key("total_cpu_time_ms").value(summary.total_cpu_time_ms);
-  json.key("total_transfer_time_ms").value(summary.total_transfer_time_ms);
-  json.key("total_overhead_ms").value(summary.total_overhead_ms);
-  json.key("avg_memory_mb").value(summary.avg_memory_mb);
-  json.key("peak_memory_mb").value(summary.peak_memory_mb);
-  json.key("avg_gpu_utilization").value(summary.avg_gpu_utilization);
   json.end_object();
 }
 
@@ -138,8 +108,10 @@ void Profiler::export_json(const std::string& path) const {
     file.flush(kPiece);
   }
   json.end_array().key("summary").begin_object();
-  for (const auto& [operation, summary] : summary()) {
-    write_summary(json.key(operation), summary);
+  for (const auto& [operation, figures] : summary()) {
+    json.key(operation).begin_object();
+    base::write_figures(json, figures, base::Unknown::is_null);
+    json.end_object();
     file.text() += '\n';
     file.flush(kPiece);
   }

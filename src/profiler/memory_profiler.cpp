@@ -5,24 +5,11 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "base/units.h"
 #include "profiler/core.h"
 #include "profiler/memory_state.h"
 
 namespace fathom {
 namespace {
-
-double mb(std::int64_t bytes) {
-  return static_cast<double>(bytes) / base::kBytesPerMb;
-}
-
-std::optional<double> mb(const std::optional<std::int64_t>& bytes) {
-  return bytes ? std::optional(mb(*bytes)) : std::nullopt;
-}
-
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / 1e6;
-}
 
 // Scopes that were not known when their memory came have ended since, or stay without a name.
 std::unordered_map<std::uint64_t, detail::OperationId> late_scopes(
@@ -47,19 +34,15 @@ std::vector<MemoryUse> uses_of(const detail::MemoryLog::Owned& owned) {
     sum.bytes += memory.bytes;
     sum.blocks += memory.blocks;
   }
-  std::vector<std::pair<std::int64_t, MemoryUse>> uses;
+  std::vector<MemoryUse> uses;
   for (const auto& [owner, memory] : by_name) {
     const auto& [operation, call] = owner;
-    uses.emplace_back(
-        memory.bytes,
-        MemoryUse{operation == 0 ? "" : detail::operation_name(operation),
-                  call == 0 ? "" : detail::operation_name(call), mb(memory.bytes), memory.blocks});
+    uses.push_back({operation == 0 ? "" : detail::operation_name(operation),
+                    call == 0 ? "" : detail::operation_name(call), memory.bytes, memory.blocks});
   }
   std::stable_sort(uses.begin(), uses.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<MemoryUse> sorted;
-  for (auto& [bytes, use] : uses) sorted.push_back(std::move(use));
-  return sorted;
+                   [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
+  return uses;
 }
 
 void write_uses(base::JsonWriter& json, const std::vector<MemoryUse>& uses) {
@@ -69,7 +52,7 @@ void write_uses(base::JsonWriter& json, const std::vector<MemoryUse>& uses) {
   json.begin_array();
   for (const MemoryUse& use : uses) {
     json.begin_object().key("scope").value(text(use.scope)).key("call").value(text(use.call));
-    json.key("allocated_mb").value(use.allocated_mb).key("blocks").value(use.blocks).end_object();
+    json.key("allocated_mb").value(use.allocated_mb()).key("blocks").value(use.blocks).end_object();
   }
   json.end_array();
 }
@@ -143,7 +126,7 @@ std::vector<MemorySample> MemoryProfiler::timeline() const {
   std::vector<MemorySample> samples;
   for (const detail::MemoryPoint& point : state_->log.timeline()) {
     samples.push_back(
-        {ms(point.time_ns - state_->start_ns), mb(point.allocated), {}, mb(point.rss)});
+        {ms_of(point.time_ns - state_->start_ns), mb_of(point.allocated), {}, mb_of(point.rss)});
   }
   return samples;
 }
@@ -154,10 +137,10 @@ MemoryPeak MemoryProfiler::peak() const {
   {
     const std::lock_guard lock(state_->mutex);
     const detail::MemoryLog& log = state_->log;
-    made.peak_rss_mb = mb(log.peak_rss());
+    made.peak_rss_mb = mb_of(log.peak_rss());
     if (log.peak().allocated == 0) return made;
-    made.peak_allocated_mb = mb(log.peak().allocated);
-    made.peak_time_ms = ms(log.peak().time_ns - state_->start_ns);
+    made.peak_allocated_mb = mb_of(log.peak().allocated);
+    made.peak_time_ms = ms_of(log.peak().time_ns - state_->start_ns);
     alive = log.at_peak();
   }
   made.alive = uses_of(alive);
@@ -177,7 +160,7 @@ std::vector<TrackedMemory> MemoryProfiler::tracked() const {
   const std::lock_guard lock(state_->mutex);
   std::vector<TrackedMemory> all;
   for (const auto& [name, of] : state_->tracked) {
-    all.push_back({name, of.count, mb(of.change), mb(of.highest), mb(of.rss_change)});
+    all.push_back({name, of.count, mb_of(of.change), mb_of(of.highest), mb_of(of.rss_change)});
   }
   return all;
 }

@@ -37,6 +37,22 @@ double Statistics::quantile(double q) const {
                     static_cast<double>(longest));
 }
 
+OperationFigures Statistics::figures(double ns_per_tick) const {
+  const auto ns = [&](auto ticks) { return static_cast<double>(ticks) * ns_per_tick; };
+  OperationFigures figures;
+  figures.calls = count;
+  figures.errors = failed;
+  figures.total_ns = ns(total);
+  figures.self_ns = ns(self);
+  figures.min_ns = ns(shortest);
+  figures.max_ns = ns(longest);
+  figures.std_dev_ns = ns(standard_deviation());
+  figures.p50_ns = ns(quantile(0.50));
+  figures.p95_ns = ns(quantile(0.95));
+  figures.p99_ns = ns(quantile(0.99));
+  return figures;
+}
+
 OperationStats::~OperationStats() {
   for (const auto& octave : octaves_) delete octave.load(kRelaxed);
 }

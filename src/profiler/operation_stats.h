@@ -8,6 +8,7 @@
 
 #include "base/quantile_sketch.h"
 #include "fathom/detail/log_bucket.h"
+#include "fathom/figures.h"
 
 namespace fathom::detail {
 
@@ -27,6 +28,7 @@ struct Statistics {
   void merge(const Statistics& other);
   double standard_deviation() const;  // call only when count > 0
   double quantile(double q) const;    // likewise; never outside [shortest, longest]
+  OperationFigures figures(double ns_per_tick) const;  // likewise
 };
 
 // The same while it is being measured, by one thread; others may read it at any time.

@@ -2,10 +2,9 @@
 
 #include <time.h>
 
-#include <cmath>
 #include <protozero/pbf_writer.hpp>
 
-#include "perfetto/fields.h"
+#include "perfetto/operation_packet.h"
 
 namespace fathom::detail {
 namespace {
@@ -40,26 +39,6 @@ void append_clocks(std::string& out) {
   });
 }
 
-std::uint64_t whole(double ns) {
-  return static_cast<std::uint64_t>(std::llround(ns));
-}
-
-void add_operation(pbf_writer& run, const RunOperation& operation) {
-  namespace field = pf::fathom_operation;
-  pbf_writer out(run, pf::fathom_run::kOperation);
-  out.add_string(field::kName, operation.name);
-  out.add_uint64(field::kCalls, operation.calls);
-  out.add_uint64(field::kTotalNs, whole(operation.total_ns));
-  out.add_uint64(field::kSelfNs, whole(operation.self_ns));
-  out.add_uint64(field::kMinNs, whole(operation.min_ns));
-  out.add_uint64(field::kMaxNs, whole(operation.max_ns));
-  out.add_double(field::kStdDevNs, operation.std_dev_ns);
-  out.add_double(field::kP50Ns, operation.p50_ns);
-  out.add_double(field::kP95Ns, operation.p95_ns);
-  out.add_double(field::kP99Ns, operation.p99_ns);
-  if (operation.failed != 0) out.add_uint64(field::kErrors, operation.failed);
-}
-
 }  // namespace
 
 void append_run_start(std::string& out, const RunStart& run) {
@@ -85,14 +64,14 @@ void append_run_start(std::string& out, const RunStart& run) {
   });
 }
 
-void append_run_end(std::string& out, std::span<const RunOperation> operations,
+void append_run_end(std::string& out, std::span<const NamedFigures> operations,
                     std::uint64_t dropped_scopes, std::uint64_t dropped_activities) {
   append_packet(out, [&](pbf_writer& packet) {
     packet.add_uint32(pf::packet::kSequenceId, 1);
     pbf_writer run(packet, pf::packet::kFathomRun);
     run.add_uint64(pf::fathom_run::kDroppedScopes, dropped_scopes);
     run.add_uint64(pf::fathom_run::kDroppedActivities, dropped_activities);
-    for (const RunOperation& operation : operations) add_operation(run, operation);
+    for (const NamedFigures& operation : operations) pf::add_operation(run, operation);
   });
 }
 

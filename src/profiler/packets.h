@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "fathom/figures.h"
 #include "perfetto/fields.h"
 
 namespace fathom::detail {
@@ -30,20 +31,7 @@ struct RunStart {
 };
 void append_run_start(std::string& out, const RunStart& run);
 
-struct RunOperation {
-  std::string name;
-  std::uint64_t calls = 0;
-  std::uint64_t failed = 0;
-  double total_ns = 0;
-  double self_ns = 0;
-  double min_ns = 0;
-  double max_ns = 0;
-  double std_dev_ns = 0;
-  double p50_ns = 0;
-  double p95_ns = 0;
-  double p99_ns = 0;
-};
-void append_run_end(std::string& out, std::span<const RunOperation> operations,
+void append_run_end(std::string& out, std::span<const NamedFigures> operations,
                     std::uint64_t dropped_scopes, std::uint64_t dropped_activities);
 
 // Begins a packet sequence whose events are on one track, with times counted from the last packet,

@@ -209,13 +209,9 @@ void Recording::leave_threads() {
 
 void Recording::write_end() {
   const double ns_per_tick = clock_since_start().ns_per_tick();
-  const auto ns = [&](auto ticks) { return static_cast<double>(ticks) * ns_per_tick; };
-  std::vector<RunOperation> operations;
+  std::vector<NamedFigures> operations;
   for (const auto& [operation, stats] : core_.statistics()) {
-    operations.push_back({operation_name(operation), stats.count, stats.failed, ns(stats.total),
-                          ns(stats.self), ns(stats.shortest), ns(stats.longest),
-                          ns(stats.standard_deviation()), ns(stats.quantile(0.50)),
-                          ns(stats.quantile(0.95)), ns(stats.quantile(0.99))});
+    operations.push_back({stats.figures(ns_per_tick), operation_name(operation)});
   }
   std::string out;
   append_run_end(out, operations, core_.dropped_scopes(), core_.activities.unwritten());

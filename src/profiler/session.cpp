@@ -7,7 +7,6 @@
 #include <thread>
 #include <unordered_map>
 
-#include "base/units.h"
 #include "fathom/profiler.h"
 #include "profiler/core.h"
 
@@ -60,16 +59,16 @@ std::string text_of(const std::array<std::uint64_t, 3>& size, std::uint8_t dimen
 
 void add(std::map<std::string, KernelSummary>& kernels, const GpuActivity& launch) {
   KernelSummary& kernel = kernels[launch.name.text()];
-  const double ms = static_cast<double>(launch.end_ns - launch.start_ns) / 1e6;
-  kernel.min_time_ms = kernel.calls == 0 ? ms : std::min(kernel.min_time_ms, ms);
-  kernel.max_time_ms = std::max(kernel.max_time_ms, ms);
+  const auto ns = static_cast<double>(launch.end_ns - launch.start_ns);
+  kernel.min_ns = std::min(kernel.min_ns.value_or(ns), ns);
+  kernel.max_ns = std::max(kernel.max_ns.value_or(ns), ns);
   const auto join = [&](std::string& known, const std::string& next) {
     if (kernel.calls == 0) known = next;
     if (known != next) known = "several";
   };
   join(kernel.global_size, text_of(launch.size.global, launch.size.dimensions));
   join(kernel.local_size, text_of(launch.size.local, launch.size.dimensions));
-  kernel.total_time_ms += ms;
+  kernel.total_ns = kernel.total_ns.value_or(0) + ns;
   ++kernel.calls;
 }
 
@@ -86,8 +85,8 @@ void add_gpu_work(ProfileSession& session, Profiler& measured, const ActivityLog
     if (activity.kind != ActivityKind::copy) continue;
     ++session.copies;
     if (activity.bytes) {
-      session.copied_mb =
-          session.copied_mb.value_or(0) + static_cast<double>(*activity.bytes) / base::kBytesPerMb;
+      session.copied_bytes =
+          session.copied_bytes.value_or(0) + static_cast<std::int64_t>(*activity.bytes);
     }
   }
   // All of it, for what is in use does not begin with the iterations.
@@ -97,32 +96,31 @@ void add_gpu_work(ProfileSession& session, Profiler& measured, const ActivityLog
   }
   for (auto& [name, kernel] : kernels) {
     kernel.name = name;
-    kernel.mean_time_ms = kernel.total_time_ms / static_cast<double>(kernel.calls);
+    kernel.self_ns = kernel.total_ns;
     session.kernels.push_back(std::move(kernel));
   }
   std::stable_sort(session.kernels.begin(), session.kernels.end(),
-                   [](const auto& a, const auto& b) { return a.total_time_ms > b.total_time_ms; });
+                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
 }
 
-void add(std::optional<double>& sum, const std::optional<double>& part) {
+void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& part) {
   if (part) sum = sum.value_or(0) + *part;
 }
 
 void add_totals(ProfileSession& session) {
   for (const Entry& entry : session.entries) {
-    session.total_time_ms += entry.duration_ms;
-    add(session.gpu_time_ms, entry.gpu_time_ms);
-    add(session.transfer_time_ms, entry.transfer_time_ms);
-    add(session.overhead_ms, entry.overhead_ms);
-    add(session.cpu_time_ms, entry.cpu_time_ms);
-    if (entry.memory_peak_mb) {
-      session.peak_memory_mb = std::max(session.peak_memory_mb.value_or(0), *entry.memory_peak_mb);
-    }
+    session.total_ns += entry.duration_ns;
+    add(session.gpu_ns, entry.gpu_ns);
+    add(session.transfer_ns, entry.transfer_ns);
+    add(session.overhead_ns, entry.overhead_ns);
+    add(session.cpu_ns, entry.cpu_ns);
+    session.peak_memory_bytes = std::max(session.peak_memory_bytes, entry.memory_peak_bytes);
   }
 }
 
-std::optional<double> ratio(double before, double after) {
-  return after > 0 ? std::optional(before / after) : std::nullopt;
+std::optional<double> ratio(const std::optional<double>& before,
+                            const std::optional<double>& after) {
+  return before && after && *after > 0 ? std::optional(*before / *after) : std::nullopt;
 }
 
 double change(const KernelComparison& kernel) {
@@ -167,22 +165,22 @@ ProfileSession Profiler::profile_function(const std::function<void()>& fn, std::
 
 SessionComparison compare_sessions(const ProfileSession& before, const ProfileSession& after) {
   SessionComparison comparison;
-  comparison.speedup = ratio(before.total_time_ms, after.total_time_ms);
-  if (before.peak_memory_mb && after.peak_memory_mb) {
-    comparison.memory_diff.peak_mb = *after.peak_memory_mb - *before.peak_memory_mb;
+  comparison.speedup = ratio(before.total_time_ms(), after.total_time_ms());
+  if (before.peak_memory_bytes && after.peak_memory_bytes) {
+    comparison.memory_diff.peak_mb = mb_of(*after.peak_memory_bytes - *before.peak_memory_bytes);
   }
   for (const KernelSummary& kernel : before.kernels) {
-    comparison.kernels.push_back({kernel.name, kernel.total_time_ms, {}, {}});
+    comparison.kernels.push_back({kernel.name, kernel.total_time_ms(), {}, {}});
     const auto same = std::find_if(after.kernels.begin(), after.kernels.end(),
                                    [&](const auto& each) { return each.name == kernel.name; });
     if (same == after.kernels.end()) continue;
-    comparison.kernels.back().after_ms = same->total_time_ms;
-    comparison.kernels.back().speedup = ratio(kernel.mean_time_ms, same->mean_time_ms);
+    comparison.kernels.back().after_ms = same->total_time_ms();
+    comparison.kernels.back().speedup = ratio(kernel.mean_ns(), same->mean_ns());
   }
   for (const KernelSummary& kernel : after.kernels) {
     const bool is_new = std::none_of(before.kernels.begin(), before.kernels.end(),
                                      [&](const auto& each) { return each.name == kernel.name; });
-    if (is_new) comparison.kernels.push_back({kernel.name, {}, kernel.total_time_ms, {}});
+    if (is_new) comparison.kernels.push_back({kernel.name, {}, kernel.total_time_ms(), {}});
   }
   std::stable_sort(comparison.kernels.begin(), comparison.kernels.end(),
                    [](const auto& a, const auto& b) { return change(a) > change(b); });

@@ -12,23 +12,6 @@
 namespace fathom::detail {
 namespace {
 
-Summary summary_of(const Statistics& stats, double ms_per_tick) {
-  Summary summary;
-  const auto in_ms = [&](auto ticks) { return static_cast<double>(ticks) * ms_per_tick; };
-  summary.call_count = stats.count;
-  summary.total_time_ms = in_ms(stats.total);
-  summary.self_time_ms = in_ms(stats.self);
-  summary.avg_time_ms = summary.total_time_ms / static_cast<double>(stats.count);
-  summary.min_time_ms = in_ms(stats.shortest);
-  summary.max_time_ms = in_ms(stats.longest);
-  summary.std_dev_ms = in_ms(stats.standard_deviation());
-  summary.p50_ms = in_ms(stats.quantile(0.50));
-  summary.p95_ms = in_ms(stats.quantile(0.95));
-  summary.p99_ms = in_ms(stats.quantile(0.99));
-  summary.error_count = stats.failed;
-  return summary;
-}
-
 // `device`, `backend` and what else the scope said.
 void add_attributes(Entry& entry, std::string_view annotations) {
   for (Attribute& attribute : read_annotations(annotations)) {
@@ -43,56 +26,26 @@ void add_attributes(Entry& entry, std::string_view annotations) {
   }
 }
 
-constexpr double kNsPerMs = 1e6;
-constexpr double kBytesPerMb = 1024.0 * 1024.0;
-
-double ms(std::int64_t ns) {
-  return static_cast<double>(ns) / kNsPerMs;
-}
-double mb(std::int64_t bytes) {
-  return static_cast<double>(bytes) / kBytesPerMb;
-}
-
-// Where a recorder has reported on the GPU, scopes that no work refers to spent none of their time
-// on it.
-void add_gpu_totals(Summary& summary, const GpuTotals& totals) {
-  summary.total_gpu_time_ms = ms(totals.parts.gpu);
-  summary.total_transfer_time_ms = ms(totals.parts.transfer);
-  summary.total_overhead_ms = ms(totals.parts.overhead);
-  summary.total_cpu_time_ms =
-      std::max(0.0, summary.total_time_ms -
-                        ms(totals.parts.gpu + totals.parts.transfer + totals.parts.overhead));
-  if (summary.total_time_ms > 0) {
-    summary.avg_gpu_utilization = *summary.total_gpu_time_ms / summary.total_time_ms;
-  }
+// Where a recorder has reported on the GPU, scopes that no work refers to spent none of their time on
+// it: the sums of the others are the operation's, and the rest of its time is the CPU's.
+void add_gpu_totals(OperationFigures& figures, const GpuTotals& totals) {
+  figures.set_parts(totals.parts);
+  figures.cpu_ns = std::max(0.0, figures.total_ns.value_or(0) - *figures.gpu_ns -
+                                     *figures.transfer_ns - *figures.overhead_ns);
   if (totals.allocated_bytes) {
-    summary.avg_memory_mb = mb(*totals.allocated_bytes) / static_cast<double>(totals.scopes);
-    summary.peak_memory_mb = mb(*totals.peak_bytes);
+    figures.avg_memory_bytes =
+        static_cast<double>(*totals.allocated_bytes) / static_cast<double>(totals.scopes);
+    figures.peak_memory_bytes = static_cast<double>(*totals.peak_bytes);
   }
-}
-
-void add_gpu_figures(Entry& entry, const GpuFigures& figures) {
-  entry.gpu_time_ms = ms(figures.parts.gpu);
-  entry.transfer_time_ms = ms(figures.parts.transfer);
-  entry.overhead_ms = ms(figures.parts.overhead);
-  entry.cpu_time_ms = ms(figures.parts.cpu);
-  if (entry.duration_ms > 0) entry.gpu_utilization = *entry.gpu_time_ms / entry.duration_ms;
-  if (figures.copied_bytes > 0 && figures.parts.transfer > 0) {
-    // Bytes a nanosecond are gigabytes a second.
-    entry.memory_bandwidth_gb_s =
-        static_cast<double>(figures.copied_bytes) / static_cast<double>(figures.parts.transfer);
-  }
-  if (figures.allocated_bytes) entry.memory_allocated_mb = mb(*figures.allocated_bytes);
-  if (figures.peak_bytes) entry.memory_peak_mb = mb(*figures.peak_bytes);
 }
 
 // The largest of the four parts.
-std::string dominating_part(const Summary& summary) {
+std::string dominating_part(const OperationFigures& figures) {
   const std::pair<std::string_view, std::optional<double>> parts[] = {
-      {"gpu", summary.total_gpu_time_ms},
-      {"transfer", summary.total_transfer_time_ms},
-      {"overhead", summary.total_overhead_ms},
-      {"cpu", summary.total_cpu_time_ms}};
+      {"gpu", figures.gpu_ns},
+      {"transfer", figures.transfer_ns},
+      {"overhead", figures.overhead_ns},
+      {"cpu", figures.cpu_ns}};
   std::string_view largest;
   double most = -1;
   for (const auto& [name, time] : parts) {
@@ -112,14 +65,14 @@ Summaries summarize(const Core& core) {
   const auto totals = gpu.totals();
   Summaries summaries;
   for (const auto& [operation, stats] : core.statistics()) {
-    Summary& summary = summaries[operation_name(operation)] =
-        summary_of(stats, clock.ns_per_tick() / kNsPerMs);
+    OperationFigures& figures = summaries[operation_name(operation)] =
+        stats.figures(clock.ns_per_tick());
     if (gpu.measured()) {
       const auto found = totals.find(operation);
-      add_gpu_totals(summary, found != totals.end() ? found->second : GpuTotals{});
+      add_gpu_totals(figures, found != totals.end() ? found->second : GpuTotals{});
     } else if (!core.activities.is_gpu_operation(operation)) {
       // By their own word these scopes are the CPU's alone.
-      summary.total_cpu_time_ms = summary.total_time_ms;
+      figures.cpu_ns = figures.total_ns;
     }
   }
   return summaries;
@@ -128,17 +81,16 @@ Summaries summarize(const Core& core) {
 std::vector<Bottleneck> find_bottlenecks(const Summaries& summaries, std::size_t top_n) {
   std::vector<Bottleneck> all;
   double whole = 0;
-  for (const auto& [operation, summary] : summaries) {
-    whole += summary.self_time_ms;
-    all.push_back(
-        {operation, summary.call_count, summary.self_time_ms, 0, 0, dominating_part(summary)});
+  for (const auto& [operation, figures] : summaries) {
+    const double self_ns = figures.self_ns.value_or(0);  // always known of what was measured here
+    whole += self_ns;
+    all.push_back({operation, figures.calls, self_ns, 0, 0, dominating_part(figures)});
   }
-  std::stable_sort(all.begin(), all.end(), [](const Bottleneck& a, const Bottleneck& b) {
-    return a.self_time_ms > b.self_time_ms;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Bottleneck& a, const Bottleneck& b) { return a.self_ns > b.self_ns; });
   double cumulative = 0;
   for (Bottleneck& each : all) {
-    if (whole > 0) each.share = each.self_time_ms / whole;
+    if (whole > 0) each.share = each.self_ns / whole;
     cumulative += each.share;
     each.cumulative_share = cumulative;
   }
@@ -160,15 +112,15 @@ std::vector<Entry> list_entries(const Core& core) {
     entry.operation = operation_name(span.operation);
     entry.start_time = wall.begin + unix_offset;
     entry.end_time = wall.end + unix_offset;
-    entry.duration_ms = ms(wall.length());
+    entry.duration_ns = wall.length();
     entry.thread = span.tid;
     entry.parent = span.parent;
     entry.failed = span.failed;
     add_attributes(entry, span.annotations);
     if (gpu.measured()) {
-      add_gpu_figures(entry, gpu.figures(span.instance, span.tid, wall));
+      static_cast<CallFigures&>(entry) = gpu.figures(span.instance, span.tid, wall);
     } else if (entry.device == "cpu") {
-      entry.cpu_time_ms = entry.duration_ms;
+      entry.cpu_ns = entry.duration_ns;
     }
   }
   return entries;

@@ -7,8 +7,8 @@
 namespace fathom::detail {
 namespace {
 
-std::string duration(double ms) {
-  return base::format_duration(ms * 1e6);
+std::string duration(const std::optional<double>& ns) {
+  return ns ? base::format_duration(*ns) : "–";
 }
 
 std::string drops_line(const Drops& drops) {
@@ -33,15 +33,14 @@ std::string summary_table(const Summaries& summaries, const Drops& drops, std::s
   rows.reserve(summaries.size());
   for (const auto& each : summaries) rows.push_back(&each);
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) {
-    return a->second.total_time_ms > b->second.total_time_ms;
+    return a->second.total_ns > b->second.total_ns;
   });
   base::Table table({"operation", "calls", "total", "self", "mean", "p50", "p95", "p99", "max"});
   for (const auto* row : rows) {
-    const Summary& summary = row->second;
-    table.row({row->first, base::format_count(summary.call_count), duration(summary.total_time_ms),
-               duration(summary.self_time_ms), duration(summary.avg_time_ms),
-               duration(summary.p50_ms), duration(summary.p95_ms), duration(summary.p99_ms),
-               duration(summary.max_time_ms)});
+    const OperationFigures& figures = row->second;
+    table.row({row->first, base::format_count(figures.calls), duration(figures.total_ns),
+               duration(figures.self_ns), duration(figures.mean_ns()), duration(figures.p50_ns),
+               duration(figures.p95_ns), duration(figures.p99_ns), duration(figures.max_ns)});
   }
   return table.text(width) + drops_line(drops);
 }
@@ -51,7 +50,7 @@ std::string bottlenecks_table(const std::vector<Bottleneck>& bottlenecks, std::s
   if (bottlenecks.empty()) return "  Nothing was measured.\n";
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
   for (const Bottleneck& each : bottlenecks) {
-    table.row({each.operation, base::format_count(each.call_count), duration(each.self_time_ms),
+    table.row({each.operation, base::format_count(each.calls), duration(each.self_ns),
                base::format_percent(100 * each.share),
                base::format_percent(100 * each.cumulative_share),
                each.dominated_by.empty() ? "–" : each.dominated_by});

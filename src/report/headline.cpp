@@ -32,7 +32,7 @@ std::string headline(const RunReport& report, const trace::Trace& trace) {
   if (!report.steps.empty()) {
     parts.push_back(base::format_plural(report.steps.size(), "step", "steps"));
   }
-  parts.push_back(base::format_duration(report.session.total_time_ms * 1e6));
+  parts.push_back(base::format_duration(static_cast<double>(report.session.total_ns)));
   return "  " + join(parts, " · ") + "\n";
 }
 

@@ -16,7 +16,7 @@ struct RunReport {
   const std::string& source;  // the file's name
   const analyze::Activity& activity;
   const std::vector<analyze::Operation>& operations;  // most self time first
-  const std::vector<analyze::Bottleneck>& bottlenecks;
+  const std::vector<analyze::RankedOperation>& bottlenecks;
   const std::vector<trace::SpanId>& steps;
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations

@@ -40,6 +40,11 @@ constexpr std::optional<SpanKind> span_kind_of(std::string_view name) {
   return std::nullopt;
 }
 
+// The thread is inside the GPU runtime: a call, or a wait for a stream, an event or a device.
+constexpr bool is_gpu_call(SpanKind kind) {
+  return kind == SpanKind::runtime_call || kind == SpanKind::sync;
+}
+
 // Work that keeps a GPU busy.
 constexpr bool is_gpu_work(SpanKind kind) {
   return kind == SpanKind::kernel || kind == SpanKind::copy || kind == SpanKind::fill;

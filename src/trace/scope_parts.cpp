@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/interval_set.h"
+#include "base/partition.h"
 
 namespace fathom::trace {
 namespace {
@@ -76,10 +76,6 @@ std::unordered_map<SpanId, Work> work_by_scope(const Trace& trace) {
   return work;
 }
 
-bool is_call(SpanKind kind) {
-  return kind == SpanKind::runtime_call || kind == SpanKind::sync;
-}
-
 }  // namespace
 
 std::vector<ScopeParts> scope_parts(const Trace& trace) {
@@ -91,13 +87,13 @@ std::vector<ScopeParts> scope_parts(const Trace& trace) {
     const SpanId end = track.first_span + track.span_count;
     std::vector<Interval> calls;
     for (SpanId id = track.first_span; id < end; ++id) {
-      if (is_call(spans.kind[id])) calls.push_back(time_of(spans, id));
+      if (is_gpu_call(spans.kind[id])) calls.push_back(time_of(spans, id));
     }
     const base::IntervalSet in_calls = base::normalize(std::move(calls));
     for (SpanId id = track.first_span; id < end; ++id) {
       if (spans.kind[id] != SpanKind::scope) continue;
-      const auto of_scope = work.find(id);
-      const Work& its = of_scope == work.end() ? none : of_scope->second;
+      const auto known = work.find(id);
+      const Work& its = known == work.end() ? none : known->second;
       found.push_back(
           {id, base::partition_time(time_of(spans, id), its.kernels, its.copies, in_calls)});
     }
@@ -108,7 +104,7 @@ std::vector<ScopeParts> scope_parts(const Trace& trace) {
 bool has_gpu_activity(const Trace& trace) {
   const bool has_spans =
       std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
-                  [](SpanKind kind) { return is_gpu_work(kind) || is_call(kind); });
+                  [](SpanKind kind) { return is_gpu_work(kind) || is_gpu_call(kind); });
   return has_spans || std::any_of(trace.memory.begin(), trace.memory.end(), [](const auto& event) {
            return event.device == MemoryDevice::gpu;
          });

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/partition.h"
+#include "fathom/figures.h"
 #include "trace/trace.h"
 
 namespace fathom::trace {
@@ -11,7 +11,7 @@ namespace fathom::trace {
 // Where the wall time of one library scope went.
 struct ScopeParts {
   SpanId span = kNoSpan;
-  base::TimeParts parts;  // add up to the span's duration
+  TimeParts parts;  // add up to the span's duration
 };
 
 // Of every scope of a run, in the order of spans. GPU work belongs to the scope that was innermost

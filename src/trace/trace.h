@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/string_pool.h"
+#include "fathom/figures.h"
 #include "trace/kind.h"
 #include "trace/warnings.h"
 
@@ -135,29 +136,6 @@ struct RunInfo {
   std::vector<DeviceInfo> devices;
 };
 
-// Figures of one operation that the source carries beside its spans: exact however many spans were
-// dropped, and all there is in a profile without entries. Unknown is absent.
-struct OperationSummary {
-  std::string operation;
-  std::uint64_t calls = 0;
-  std::optional<std::uint64_t> errors;  // scopes that ended by an exception
-  std::optional<double> total_ns;
-  std::optional<double> self_ns;
-  std::optional<double> min_ns;
-  std::optional<double> max_ns;
-  std::optional<double> std_dev_ns;
-  std::optional<double> p50_ns;
-  std::optional<double> p95_ns;
-  std::optional<double> p99_ns;
-  std::optional<double> gpu_ns;
-  std::optional<double> cpu_ns;
-  std::optional<double> transfer_ns;
-  std::optional<double> overhead_ns;
-  std::optional<double> avg_memory_mb;
-  std::optional<double> peak_memory_mb;
-  std::optional<double> avg_gpu_utilization;
-};
-
 // A recording, whatever it came from. Times are nanoseconds on the source's clock.
 // Spans, instants, memory events and flow points are each sorted by time within a track.
 struct Trace {
@@ -170,7 +148,9 @@ struct Trace {
   std::vector<Counter> counters;
   std::vector<MemoryEvent> memory;
   std::vector<FlowPoint> flows;
-  std::vector<OperationSummary> operations;  // empty where the source has spans alone
+  // Figures that the source carries beside its spans: exact however many spans were dropped, and
+  // all there is in a profile without entries. Empty where the source has spans alone.
+  std::vector<NamedFigures> operations;
   RunInfo run;
   Warnings warnings;
 

@@ -11,15 +11,15 @@ namespace fathom::advise::profile_rules_test {
 
 constexpr double kMs = 1e6;
 
-trace::OperationSummary operation(const std::string& name, std::uint64_t calls, double mean_ms) {
-  trace::OperationSummary one;
+NamedFigures operation(const std::string& name, std::uint64_t calls, double mean_ms) {
+  NamedFigures one;
   one.operation = name;
   one.calls = calls;
   one.total_ns = mean_ms * kMs * static_cast<double>(calls);
   return one;
 }
 
-Suggestions of(const trace::OperationSummary& one) {
+Suggestions of(const NamedFigures& one) {
   trace::Trace trace = analyze::TraceMaker().make();
   trace.operations.push_back(one);
   return suggest(trace);
@@ -31,7 +31,7 @@ bool has(const Suggestions& found, SuggestionType type) {
 }
 
 TEST(ProfileRules, ASmallGpuOperationThatIsMostlyOnItsWayGoesToTheCpu) {
-  trace::OperationSummary one = operation("add", 5, 0.5);
+  NamedFigures one = operation("add", 5, 0.5);
   one.gpu_ns = 0.3 * kMs;
   one.transfer_ns = 1.5 * kMs;
   EXPECT_TRUE(has(of(one), SuggestionType::routing));
@@ -40,14 +40,14 @@ TEST(ProfileRules, ASmallGpuOperationThatIsMostlyOnItsWayGoesToTheCpu) {
 }
 
 TEST(ProfileRules, ALongCpuOperationThatMovesMemoryGoesToTheGpu) {
-  trace::OperationSummary one = operation("resize", 3, 20);
+  NamedFigures one = operation("resize", 3, 20);
   EXPECT_FALSE(has(of(one), SuggestionType::routing));
-  one.avg_memory_mb = 12;
+  one.avg_memory_bytes = 12 * kBytesPerMb;
   EXPECT_TRUE(has(of(one), SuggestionType::routing));
 }
 
 TEST(ProfileRules, TenCallsWithOverheadAreBatched) {
-  trace::OperationSummary one = operation("gemm", 10, 2);
+  NamedFigures one = operation("gemm", 10, 2);
   one.gpu_ns = 18 * kMs;
   one.overhead_ns = 2 * kMs;
   const Suggestions found = of(one);
@@ -65,14 +65,14 @@ TEST(ProfileRules, AHundredSmallCallsAreCached) {
 }
 
 TEST(ProfileRules, MuchMemoryAndAnIdleGpuAreNamed) {
-  trace::OperationSummary one = operation("train", 1, 100);
+  NamedFigures one = operation("train", 1, 100);
   one.gpu_ns = 30 * kMs;
-  one.peak_memory_mb = 200;
+  one.peak_memory_bytes = 200 * kBytesPerMb;
   const Suggestions found = of(one);
   EXPECT_TRUE(has(found, SuggestionType::parallelization));
   EXPECT_TRUE(has(found, SuggestionType::memory));
   one.gpu_ns = 60 * kMs;
-  one.peak_memory_mb = 90;
+  one.peak_memory_bytes = 90 * kBytesPerMb;
   EXPECT_TRUE(of(one).list.empty());
 }
 

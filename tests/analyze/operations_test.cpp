@@ -109,7 +109,7 @@ TEST(Bottlenecks, SharesAreOfAllSelfTimeAndAddUp) {
   const Trace trace = trace_of(
       {span(0, 0, 60), span(1, 60, 30, SpanKind::kernel), span(2, 90, 10, SpanKind::copy)});
   const std::vector<Operation> all = operations(trace);
-  const std::vector<Bottleneck> found = bottlenecks(all, 2);
+  const std::vector<RankedOperation> found = bottlenecks(all, 2);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_DOUBLE_EQ(found[0].share_pct, 60);
   EXPECT_DOUBLE_EQ(found[1].cumulative_pct, 90);
@@ -132,7 +132,7 @@ TEST(Operations, AThreadThatWaitsForWorkIsNoBottleneck) {
   maker.op("model.py(7): forward", 0, 100, 1, trace::SpanKind::python);
   const trace::Trace trace = maker.make();
   const std::vector<Operation> found = operations(trace);
-  const std::vector<Bottleneck> ranked = bottlenecks(found, 5);
+  const std::vector<RankedOperation> ranked = bottlenecks(found, 5);
   ASSERT_EQ(ranked.size(), 1U);
   EXPECT_EQ(found[ranked[0].operation].name, "model.py(7): forward");
   EXPECT_EQ(ranked[0].share_pct, 100);

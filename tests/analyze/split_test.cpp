@@ -34,7 +34,7 @@ trace::Trace trace_of(const std::vector<Given>& spans) {
   return assemble(std::move(parts), {});
 }
 
-Split split_one(const trace::Trace& trace, base::Interval window) {
+TimeParts split_one(const trace::Trace& trace, base::Interval window) {
   return split(trace, std::array{window}).front();
 }
 
@@ -43,27 +43,35 @@ TEST(Split, AnInstantBelongsToTheFirstThatHolds) {
                                        {SpanKind::copy, 15, 10, TrackKind::gpu_stream},
                                        {SpanKind::runtime_call, 5, 30},
                                        {SpanKind::cpu_op, 0, 50}});
-  EXPECT_EQ(split_one(trace, {0, 50}), (Split{10, 5, 15, 20}));
+  EXPECT_EQ(split_one(trace, {0, 50}), (TimeParts{10, 5, 15, 20}));
 }
 
 TEST(Split, WaitingOfAStreamIsNoTimeOfTheHost) {
   const trace::Trace trace = trace_of({{SpanKind::sync, 0, 10, TrackKind::gpu_stream}});
-  EXPECT_EQ(split_one(trace, {0, 10}), (Split{0, 0, 0, 10}));
+  EXPECT_EQ(split_one(trace, {0, 10}), (TimeParts{0, 0, 0, 10}));
+}
+
+// The same answer for a run's session, its page and its slices: only threads make calls.
+TEST(Split, OverheadIsAThreadInsideTheGpuRuntimeAndNothingElse) {
+  const trace::Trace trace = trace_of({{SpanKind::runtime_call, 0, 10},
+                                       {SpanKind::sync, 20, 10},
+                                       {SpanKind::overhead, 40, 10},
+                                       {SpanKind::runtime_call, 60, 10, TrackKind::async}});
+  EXPECT_EQ(split_one(trace, {0, 100}), (TimeParts{0, 0, 20, 80}));
 }
 
 TEST(Split, AnEmptyTraceIsAllCpu) {
-  EXPECT_EQ(split_one(trace_of({}), {3, 8}), (Split{0, 0, 0, 5}));
+  EXPECT_EQ(split_one(trace_of({}), {3, 8}), (TimeParts{0, 0, 0, 5}));
 }
 
 // Instant by instant, as the definition says it.
-Split brute_force(const trace::Trace& trace, base::Interval window) {
-  Split parts;
+TimeParts brute_force(const trace::Trace& trace, base::Interval window) {
+  TimeParts parts;
   for (std::int64_t t = window.begin; t < window.end; ++t) {
     const auto runs = [&](std::initializer_list<SpanKind> kinds, bool on_host) {
       for (trace::SpanId id = 0; id < trace.spans.size(); ++id) {
         const bool holds = trace.spans.start_ns[id] <= t && t < trace.spans.end_ns(id);
-        const bool is_host =
-            trace.tracks[trace.spans.track[id]].kind != trace::TrackKind::gpu_stream;
+        const bool is_host = trace.tracks[trace.spans.track[id]].kind == trace::TrackKind::thread;
         if (!holds || (on_host && !is_host)) continue;
         for (const SpanKind kind : kinds) {
           if (trace.spans.kind[id] == kind) return true;
@@ -93,7 +101,7 @@ TEST(Split, IsTheDefinitionOnRandomTraces) {
       const std::int64_t begin = trace::pick(random, -5, 40);
       windows.push_back({begin, begin + trace::pick(random, 0, 20)});
     }
-    const std::vector<Split> found = split(trace, windows);
+    const std::vector<TimeParts> found = split(trace, windows);
     for (std::size_t i = 0; i < windows.size(); ++i) {
       ASSERT_EQ(found[i], brute_force(trace, windows[i])) << "round " << round;
     }

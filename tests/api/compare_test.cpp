@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 // Fifty calls each of two operations; `moved` takes so many milliseconds.
 Summaries run(double moved_ms, double wobble) {
   const auto operation = [&](double ms) {
-    Summary summary;
-    summary.call_count = 50;
-    summary.avg_time_ms = summary.p50_ms = summary.p95_ms = ms * wobble;
-    summary.total_time_ms = summary.self_time_ms = 50 * ms * wobble;
-    summary.std_dev_ms = ms / 100;
-    return summary;
+    OperationFigures figures;
+    figures.calls = 50;
+    figures.p50_ns = figures.p95_ns = ms * wobble * kNsPerMs;
+    figures.total_ns = figures.self_ns = 50 * ms * wobble * kNsPerMs;
+    figures.std_dev_ns = ms / 100 * kNsPerMs;
+    return figures;
   };
   return {{"steady", operation(10)}, {"moved", operation(moved_ms)}};
 }

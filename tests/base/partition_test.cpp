@@ -20,13 +20,13 @@ TimeParts count_instants(Interval wall, const std::vector<Interval>& kernels,
   TimeParts parts;
   for (std::int64_t instant = wall.begin; instant < wall.end; ++instant) {
     if (holds(kernels, instant)) {
-      ++parts.gpu;
+      ++parts.gpu_ns;
     } else if (holds(copies, instant)) {
-      ++parts.transfer;
+      ++parts.transfer_ns;
     } else if (holds(calls, instant)) {
-      ++parts.overhead;
+      ++parts.overhead_ns;
     } else {
-      ++parts.cpu;
+      ++parts.cpu_ns;
     }
   }
   return parts;
@@ -53,8 +53,25 @@ TEST(Partition, AgreesWithCountingEveryNanosecond) {
     const TimeParts parts =
         partition_time(wall, normalize(kernels), normalize(copies), normalize(calls));
     ASSERT_EQ(parts, count_instants(wall, kernels, copies, calls));
-    ASSERT_EQ(parts.gpu + parts.transfer + parts.overhead + parts.cpu, wall.length());
+    ASSERT_EQ(parts.gpu_ns + parts.transfer_ns + parts.overhead_ns + parts.cpu_ns, wall.length());
   }
+}
+
+TEST(TimeSplit, AnswersForAnyWindowAsForOne) {
+  std::mt19937 random(20261118);
+  for (int round = 0; round < 500; ++round) {
+    const auto kernels = random_activity(random);
+    const auto copies = random_activity(random);
+    const auto calls = random_activity(random);
+    const TimeSplit split(normalize(kernels), normalize(copies), normalize(calls));
+    for (int i = 0; i < 5; ++i) {
+      const std::int64_t begin = std::uniform_int_distribution<std::int64_t>(-50, 250)(random);
+      const Interval window{begin,
+                            begin + std::uniform_int_distribution<std::int64_t>(0, 150)(random)};
+      ASSERT_EQ(split.within(window), count_instants(window, kernels, copies, calls));
+    }
+  }
+  EXPECT_EQ(TimeSplit({}, {}, {}).within({7, 3}), TimeParts{});
 }
 
 }  // namespace fathom::base::partition_test

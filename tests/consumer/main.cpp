@@ -11,7 +11,7 @@ int main() {
   const auto summary = fathom::profiler().summary();
   const auto comparison = fathom::compare_profiling_runs("profile.json", "profile.json");
   const bool counted =
-      summary.at("consumer").call_count == 1000 && comparison.operations().size() == 1;
+      summary.at("consumer").call_count() == 1000 && comparison.operations().size() == 1;
   std::puts(counted ? "an installed Fathom works" : "an installed Fathom does not count");
   return counted ? 0 : 1;
 }

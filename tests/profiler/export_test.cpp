@@ -39,7 +39,7 @@ TEST_F(ProfileJson, HoldsEntriesAndSummary) {
   EXPECT_TRUE(json["entries"][0].at("gpu_time_ms").is_null());
   EXPECT_EQ(json.at("summary").at("outer").at("call_count"), 5);
   const double total = json["summary"]["outer"].at("total_time_ms");
-  EXPECT_NEAR(total, profiler().summary().at("outer").total_time_ms, 1e-3 * total);
+  EXPECT_NEAR(total, *profiler().summary().at("outer").total_time_ms(), 1e-3 * total);
 }
 
 TEST_F(ProfileJson, SurvivesAnyName) {

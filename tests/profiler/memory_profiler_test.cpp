@@ -47,7 +47,7 @@ TEST(MemoryProfiler, KnowsThePeakAndWhatWasAliveThen) {
   EXPECT_EQ(peak.alive[1].scope, "load");
   const std::vector<MemoryUse> leaks = memory.leaks();
   ASSERT_EQ(leaks.size(), 2U);
-  EXPECT_DOUBLE_EQ(leaks[0].allocated_mb, 10);
+  EXPECT_DOUBLE_EQ(leaks[0].allocated_mb(), 10);
   EXPECT_EQ(leaks[1].scope, "");
 }
 
@@ -75,7 +75,7 @@ TEST(MemoryProfiler, TellsTheSameAddressOfTwoDevicesApart) {
   release(1, kMb, 0);
   memory.stop();
   ASSERT_EQ(memory.leaks().size(), 1U);
-  EXPECT_DOUBLE_EQ(memory.leaks()[0].allocated_mb, 2);
+  EXPECT_DOUBLE_EQ(memory.leaks()[0].allocated_mb(), 2);
 }
 
 TEST(MemoryProfiler, TracksWhatPartsOfTheProgramLeaveBehind) {

@@ -12,14 +12,15 @@ RunReport report_of(ProfileSession session) {
   return report;
 }
 
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMb = 1 << 20;
+
 // A second, and what it went into.
-ProfileSession second_of(double gpu_ms, double transfer_ms, double overhead_ms, double cpu_ms) {
+ProfileSession second_of(std::int64_t gpu_ms, std::int64_t transfer_ms, std::int64_t overhead_ms,
+                         std::int64_t cpu_ms) {
   ProfileSession session;
-  session.total_time_ms = 1000;
-  session.gpu_time_ms = gpu_ms;
-  session.transfer_time_ms = transfer_ms;
-  session.overhead_ms = overhead_ms;
-  session.cpu_time_ms = cpu_ms;
+  session.total_ns = 1000 * kMs;
+  session.set_parts({gpu_ms * kMs, transfer_ms * kMs, overhead_ms * kMs, cpu_ms * kMs});
   return session;
 }
 
@@ -33,24 +34,27 @@ trace::Trace run_of(const char* command) {
 TEST(SessionText, TellsTheStoryAndEveryPart) {
   ProfileSession session = second_of(250, 5, 145, 600);
   session.copies = 3;
-  session.copied_mb = 12;
-  session.kernels = {{"matmul", 10, 250, 25, 20, 30, "512x512", "16x16"}};
-  Summary& scope = session.scopes["batch"];
-  scope.call_count = 2;
-  scope.total_time_ms = 900;
-  scope.self_time_ms = 600;
-  scope.avg_time_ms = 450;
-  scope.total_gpu_time_ms = 250;
-  scope.total_transfer_time_ms = 5;
-  scope.total_overhead_ms = 145;
-  scope.total_cpu_time_ms = 500;
-  session.idle_gaps = {{400, 300, "prepare", 0.9}, {100, 0.5, "", 0}};
-  session.builds = {{"clBuildProgram", 3, 120}};
-  session.total_build_ms = 120;
-  session.bottlenecks = {{"batch", 2, 600, 0.7, 0.7, "cpu"}};
-  session.peak_memory_mb = 16;
-  session.allocated_memory_mb = 4;
-  session.leaks = {{"cache", "clCreateBuffer", 3, 1}, {"", "clSVMAlloc", 1, 2}};
+  session.copied_bytes = 12 * kMb;
+  KernelSummary& kernel = session.kernels.emplace_back();
+  kernel.name = "matmul";
+  kernel.calls = 10;
+  kernel.total_ns = 250 * kMs;
+  kernel.min_ns = 20 * kMs;
+  kernel.max_ns = 30 * kMs;
+  kernel.global_size = "512x512";
+  kernel.local_size = "16x16";
+  OperationFigures& scope = session.scopes["batch"];
+  scope.calls = 2;
+  scope.total_ns = 900 * kMs;
+  scope.self_ns = 600 * kMs;
+  scope.set_parts({250 * kMs, 5 * kMs, 145 * kMs, 500 * kMs});
+  session.idle_gaps = {{400 * kMs, 300 * kMs, "prepare", 0.9}, {100 * kMs, kMs / 2, "", 0}};
+  session.builds = {{"clBuildProgram", 3 * kMs, 120 * kMs}};
+  session.total_build_ns = 120 * kMs;
+  session.bottlenecks = {{"batch", 2, 600.0 * kMs, 0.7, 0.7, "cpu"}};
+  session.peak_memory_bytes = 16 * kMb;
+  session.allocated_memory_bytes = 4 * kMb;
+  session.leaks = {{"cache", "clCreateBuffer", 3 * kMb, 1}, {"", "clSVMAlloc", kMb, 2}};
   EXPECT_EQ(session_text(report_of(session), run_of("./app"), 10, 100), R"(
   ./app · 1.00 s
 
@@ -84,7 +88,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
 
 TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
   ProfileSession session = second_of(10, 0, 800, 190);
-  session.total_build_ms = 800;
+  session.total_build_ns = 800 * kMs;
   EXPECT_NE(session_text(report_of(session), run_of("./app"), 10, 100)
                 .find("Most of the run went into building GPU programs: 800.0 ms of 1.00 s."),
             std::string::npos);
@@ -92,7 +96,7 @@ TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
 
 TEST(SessionText, WithoutAnythingSaysWhyThatMayBe) {
   ProfileSession session;
-  session.total_time_ms = 3;
+  session.total_ns = 3 * kMs;
   const std::string text = session_text(report_of(session), run_of("true"), 10, 100);
   EXPECT_NE(text.find("true · 3.0 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("No GPU work and no scopes were recorded."), std::string::npos) << text;
@@ -103,7 +107,7 @@ TEST(SessionText, OfSeveralRunsHasTheMedian) {
   std::vector<ProfileSession> sessions(3);
   for (std::size_t i = 0; i < 3; ++i) {
     sessions[i].trace_path = "run-" + std::to_string(i + 1);
-    sessions[i].total_time_ms = static_cast<double>((i * 2) % 3 + 1);
+    sessions[i].total_ns = static_cast<std::int64_t>((i * 2) % 3 + 1) * kMs;
   }
   EXPECT_EQ(sessions_text(sessions, 100), R"(
   3 runs, 1.0 ms to 3.0 ms each.
@@ -119,8 +123,10 @@ TEST(SessionText, OfSeveralRunsHasTheMedian) {
 TEST(SessionJson, NestsItsFlameGraph) {
   ProfileSession session;
   EXPECT_NE(to_json(session).find(R"("flame_graph_data":null)"), std::string::npos);
-  session.flame_graph_data = {
-      {"all", 0, 0, 9, 1}, {"a", 0, 2, 6, 1}, {"b", 1, 1, 5, 0}, {"c", 0, 1, 3, 0}};
+  session.flame_graph_data = {{"all", 0, 0, 9 * kMs, kMs},
+                              {"a", 0, 2, 6 * kMs, kMs},
+                              {"b", 1, 1, 5 * kMs, 0},
+                              {"c", 0, 1, 3 * kMs, 0}};
   const auto frame = [](const char* head, const std::string& children) {
     return "{" + std::string(head) + R"(,"children":[)" + children + "]}";
   };

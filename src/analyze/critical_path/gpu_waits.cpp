@@ -70,7 +70,7 @@ class GpuWaits {
 
   void infer() {
     gather_calls();
-    for (const GpuDevice& device : gpu_.devices) {
+    for (const DeviceWork& device : gpu_.devices) {
       const auto streams = gpu_.of(device);
       for (const GpuStream& stream : streams) {
         for (std::size_t i = stream.first; i < stream.first + stream.count; ++i) {

@@ -32,7 +32,7 @@ class Grouping {
   std::vector<Annotation> found_;
 };
 
-void add_ranges(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device,
+void add_ranges(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
                 Grouping& grouping) {
   const trace::Spans& spans = trace.spans;
   std::vector<bool> is_ours(trace.tracks.size());
@@ -66,7 +66,7 @@ void add_work(const trace::Trace& trace, const WorkRow& row, Grouping& grouping,
 }  // namespace
 
 std::vector<Annotation> annotations(const trace::Trace& trace, const GpuWork& work,
-                                    const GpuDevice& device) {
+                                    const DeviceWork& device) {
   Grouping grouping(trace);
   add_ranges(trace, work, device, grouping);
   std::vector<trace::NameId> seen;

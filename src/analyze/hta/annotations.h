@@ -22,6 +22,6 @@ struct Annotation {
 // Most GPU time first, then most host time. Nested ranges each count what is inside them; a range
 // inside one of the same name counts once.
 std::vector<Annotation> annotations(const trace::Trace& trace, const GpuWork& work,
-                                    const GpuDevice& device);
+                                    const DeviceWork& device);
 
 }  // namespace fathom::analyze

@@ -50,7 +50,7 @@ Bandwidth finish(Group& group) {
 }  // namespace
 
 std::vector<Bandwidth> bandwidths(const trace::Trace& trace, const GpuWork& work,
-                                  const GpuDevice& device) {
+                                  const DeviceWork& device) {
   std::map<trace::NameId, Group*> by_name;
   std::map<std::string, Group, std::less<>> groups;
   for (const std::uint32_t at : device.by_start) {

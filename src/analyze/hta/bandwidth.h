@@ -23,6 +23,6 @@ struct Bandwidth {
 
 // Most bytes first.
 std::vector<Bandwidth> bandwidths(const trace::Trace& trace, const GpuWork& work,
-                                  const GpuDevice& device);
+                                  const DeviceWork& device);
 
 }  // namespace fathom::analyze

@@ -52,7 +52,7 @@ std::string type_text(unsigned types) {
 
 }  // namespace
 
-BusyTimes busy_times(const GpuWork& work, const GpuDevice& device) {
+BusyTimes busy_times(const GpuWork& work, const DeviceWork& device) {
   BusyTimes times;
   if (device.by_start.empty()) return times;
   times.begin_ns = work.rows[device.by_start.front()].start_ns;

@@ -21,7 +21,7 @@ struct BusyTimes {
   std::int64_t total_ns() const { return end_ns - begin_ns; }
 };
 
-BusyTimes busy_times(const GpuWork& work, const GpuDevice& device);
+BusyTimes busy_times(const GpuWork& work, const DeviceWork& device);
 
 // The time of a GPU, parted: every instant belongs to the first that holds: a compute kernel runs,
 // a communication kernel runs, a copy or fill runs, nothing does. So communication and memory are

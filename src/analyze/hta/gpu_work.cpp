@@ -118,7 +118,7 @@ std::vector<TrackId> tracks_by_device(const trace::Trace& trace) {
   return order;
 }
 
-void order_by_start(const GpuWork& work, GpuDevice& device) {
+void order_by_start(const GpuWork& work, DeviceWork& device) {
   const GpuStream& first = work.streams[device.first_stream];
   const GpuStream& last = work.streams[device.first_stream + device.stream_count - 1];
   device.by_start.resize(last.first + last.count - first.first);
@@ -158,7 +158,7 @@ GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched
     work.streams.push_back({track.device, track.stream, track_id, first, work.rows.size() - first});
     ++work.devices.back().stream_count;
   }
-  for (GpuDevice& device : work.devices) order_by_start(work, device);
+  for (DeviceWork& device : work.devices) order_by_start(work, device);
   return work;
 }
 

@@ -32,7 +32,8 @@ struct GpuStream {
   std::size_t count = 0;
 };
 
-struct GpuDevice {
+// What one GPU did.
+struct DeviceWork {
   std::optional<std::int64_t> device;
   std::size_t first_stream = 0;
   std::size_t stream_count = 0;
@@ -43,13 +44,13 @@ struct GpuDevice {
 struct GpuWork {
   std::vector<WorkRow> rows;
   std::vector<GpuStream> streams;
-  std::vector<GpuDevice> devices;
+  std::vector<DeviceWork> devices;
   std::optional<std::int64_t> launched_before_ns;  // the window's end, where there is one
 
   std::span<const WorkRow> of(const GpuStream& stream) const {
     return std::span(rows).subspan(stream.first, stream.count);
   }
-  std::span<const GpuStream> of(const GpuDevice& device) const {
+  std::span<const GpuStream> of(const DeviceWork& device) const {
     return std::span(streams).subspan(device.first_stream, device.stream_count);
   }
 };

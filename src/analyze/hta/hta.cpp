@@ -35,7 +35,7 @@ std::string device_name(const trace::Trace& trace, std::optional<std::int64_t> d
   return at == known.end() ? known.front().name : at->name;
 }
 
-void analyze_device(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device,
+void analyze_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
                     RankFindings& found) {
   found.times = busy_times(work, device);
   found.device = device.device;

@@ -44,7 +44,7 @@ class GapSweep {
 }  // namespace
 
 std::vector<StreamIdle> idle_by_stream(const trace::Trace& trace, const GpuWork& work,
-                                       const GpuDevice& device) {
+                                       const DeviceWork& device) {
   std::vector<StreamIdle> found;
   for (const GpuStream& stream : work.of(device)) {
     GapSweep sweep(trace);
@@ -54,7 +54,8 @@ std::vector<StreamIdle> idle_by_stream(const trace::Trace& trace, const GpuWork&
   return found;
 }
 
-IdleCauses idle_of_device(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device) {
+IdleCauses idle_of_device(const trace::Trace& trace, const GpuWork& work,
+                          const DeviceWork& device) {
   GapSweep sweep(trace);
   for (const std::uint32_t at : device.by_start) sweep.add(work.rows[at]);
   return sweep.causes();

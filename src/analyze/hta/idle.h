@@ -34,9 +34,9 @@ inline constexpr std::int64_t kKernelWaitBelowNs = 30'000;
 
 // Of one stream, between its first and last work.
 std::vector<StreamIdle> idle_by_stream(const trace::Trace& trace, const GpuWork& work,
-                                       const GpuDevice& device);
+                                       const DeviceWork& device);
 
 // Of the whole GPU: gaps in which no stream of it ran anything. Their sum is Temporal::idle_ns.
-IdleCauses idle_of_device(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device);
+IdleCauses idle_of_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device);
 
 }  // namespace fathom::analyze

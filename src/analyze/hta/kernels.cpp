@@ -5,7 +5,7 @@
 namespace fathom::analyze {
 
 std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
-                                 const GpuDevice& device) {
+                                 const DeviceWork& device) {
   constexpr std::uint32_t kUnseen = UINT32_MAX;
   std::vector<std::uint32_t> places(trace.names.size() * kWorkTypeNames.size(), kUnseen);
   std::vector<KernelStats> found;

@@ -17,6 +17,6 @@ struct KernelStats {
 
 // Every kernel, copy and fill: most time first; ties by name.
 std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
-                                 const GpuDevice& device);
+                                 const DeviceWork& device);
 
 }  // namespace fathom::analyze

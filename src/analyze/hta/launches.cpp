@@ -16,7 +16,7 @@ struct Launch {
 };
 
 // One per call. The work of a call is mostly together; what does not is joined after sorting.
-std::vector<Launch> launches_of(const GpuWork& work, const GpuDevice& device) {
+std::vector<Launch> launches_of(const GpuWork& work, const DeviceWork& device) {
   std::vector<Launch> found;
   const auto add = [&](const Launch& launch) {
     if (found.empty() || found.back().call != launch.call) return found.push_back(launch);
@@ -46,7 +46,7 @@ void add(LaunchStats& stats, std::int64_t cpu_ns, std::int64_t gpu_ns, std::int6
 
 }  // namespace
 
-Launches launches(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device) {
+Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device) {
   const trace::Spans& spans = trace.spans;
   constexpr std::uint32_t kUnseen = UINT32_MAX;
   std::vector<std::uint32_t> places(trace.names.size(), kUnseen);

@@ -28,6 +28,6 @@ struct Launches {
   std::vector<LaunchStats> by_call;  // most launches first; ties by name
 };
 
-Launches launches(const trace::Trace& trace, const GpuWork& work, const GpuDevice& device);
+Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device);
 
 }  // namespace fathom::analyze

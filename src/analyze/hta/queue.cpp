@@ -52,7 +52,7 @@ void sweep(const std::vector<std::int64_t>& enqueued, const std::vector<std::int
 }  // namespace
 
 std::vector<QueueLength> queue_lengths(const trace::Trace& trace, const GpuWork& work,
-                                       const GpuDevice& device) {
+                                       const DeviceWork& device) {
   std::vector<QueueLength> found;
   for (const GpuStream& stream : work.of(device)) {
     std::vector<std::int64_t> enqueued;

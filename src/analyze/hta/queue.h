@@ -28,6 +28,6 @@ inline constexpr std::uint64_t kFullQueue = 1024;
 
 // One per stream with any launched work.
 std::vector<QueueLength> queue_lengths(const trace::Trace& trace, const GpuWork& work,
-                                       const GpuDevice& device);
+                                       const DeviceWork& device);
 
 }  // namespace fathom::analyze

@@ -181,8 +181,9 @@ std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Bloc
   }
   std::vector<MemoryUse> uses;
   for (auto& [place, use] : by_place) {
-    std::tie(use.scope, use.call) = place;
-    uses.push_back(use);
+    use.scope = place.first;
+    use.call = place.second;
+    uses.push_back(std::move(use));
   }
   std::stable_sort(uses.begin(), uses.end(),
                    [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });

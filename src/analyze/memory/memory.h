@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "fathom/results.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
@@ -20,16 +20,10 @@ namespace fathom::analyze {
 // the blocks add up to. A total that falls below 0 was counted from too late: the level is raised
 // by the least that keeps it at 0 or more. The level of a device is that of all processes together.
 
-// Where blocks were allocated. The scope is the innermost scope or annotation around the allocation
-// on its thread; the call is what the source says allocated it, else the outermost operator or
-// runtime call within the scope, else the innermost Python function. Empty where there is none.
-// Numbered steps of PyTorch ("ProfilerStep#7") are one scope.
-struct MemoryUse {
-  std::string_view scope;  // live as long as the trace
-  std::string_view call;
-  std::int64_t bytes = 0;
-  std::uint64_t blocks = 0;
-};
+// Blocks by where they were allocated are MemoryUse. The scope is the innermost scope or annotation
+// around the allocation on its thread; the call is what the source says allocated it, else the
+// outermost operator or runtime call within the scope, else the innermost Python function. Empty
+// where there is none. Numbered steps of PyTorch ("ProfilerStep#7") are one scope.
 
 struct MemoryLevel {
   std::int64_t time_ns = 0;

@@ -127,12 +127,28 @@ std::vector<Operation> operations(const trace::Trace& trace) {
   return found;
 }
 
-std::vector<Bottleneck> bottlenecks(const std::vector<Operation>& operations, std::size_t top) {
+OperationFigures figures_of(const Operation& operation) {
+  const base::DurationStats& stats = operation.durations;
+  OperationFigures figures;
+  figures.calls = stats.count();
+  figures.total_ns = static_cast<double>(stats.sum_ns());
+  figures.self_ns = static_cast<double>(operation.self_ns);
+  figures.min_ns = static_cast<double>(stats.min_ns());
+  figures.max_ns = static_cast<double>(stats.max_ns());
+  figures.std_dev_ns = stats.std_dev_ns();
+  figures.p50_ns = stats.quantile_ns(0.50);
+  figures.p95_ns = stats.quantile_ns(0.95);
+  figures.p99_ns = stats.quantile_ns(0.99);
+  return figures;
+}
+
+std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations,
+                                         std::size_t top) {
   double whole = 0;
   for (const Operation& operation : operations) {
     if (!operation.is_frame) whole += static_cast<double>(operation.self_ns);
   }
-  std::vector<Bottleneck> found;
+  std::vector<RankedOperation> found;
   double cumulative = 0;
   for (std::size_t i = 0; i < operations.size() && found.size() < top; ++i) {
     if (operations[i].is_frame || operations[i].self_ns <= 0) continue;

@@ -27,7 +27,7 @@ struct Operation {
 };
 
 // One of the operations that take the most self time.
-struct Bottleneck {
+struct RankedOperation {
   std::size_t operation = 0;  // index into the operations given
   Part part = Part::cpu;
   double share_pct = 0;       // of the self time of all operations
@@ -39,11 +39,14 @@ Part part_of(trace::SpanKind kind);
 // Each span's duration less what its children on the same track cover.
 std::vector<std::int64_t> self_times(const trace::Spans& spans);
 
+// What its spans say: counts and times, no parts of the time and no memory.
+OperationFigures figures_of(const Operation& operation);
+
 // Every operation of the trace, most self time first; ties by name, so the order is the same each
 // time. Unfinished spans have no duration and do not count.
 std::vector<Operation> operations(const trace::Trace& trace);
 
 // The first `top` by self time, frames left out.
-std::vector<Bottleneck> bottlenecks(const std::vector<Operation>& operations, std::size_t top);
+std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations, std::size_t top);
 
 }  // namespace fathom::analyze

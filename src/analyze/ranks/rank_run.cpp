@@ -84,7 +84,7 @@ class Keys {
   std::unordered_map<trace::NameId, std::uint32_t> by_name_;
 };
 
-RankRun run_of(const trace::Trace& trace, const GpuWork& gpu, const GpuDevice& device) {
+RankRun run_of(const trace::Trace& trace, const GpuWork& gpu, const DeviceWork& device) {
   RankRun run;
   run.device = device.device;
   Keys keys(trace, run);
@@ -126,7 +126,7 @@ std::vector<RankRun> rank_runs(const trace::Trace& trace, const GpuWork& gpu) {
     steps.push_back({std::string(trace.name(id)), trace.spans.duration_ns[id]});
   }
   std::vector<RankRun> runs;
-  for (const GpuDevice& device : gpu.devices) {
+  for (const DeviceWork& device : gpu.devices) {
     runs.push_back(run_of(trace, gpu, device));
     runs.back().world_size = trace.run.world_size;
     runs.back().rank = trace.run.rank;

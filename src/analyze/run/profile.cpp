@@ -14,7 +14,7 @@
 namespace fathom::analyze {
 namespace {
 
-using trace::OperationSummary;
+using NamedFigures;
 using trace::SpanId;
 
 // An entry's figures in whole nanoseconds and bytes, so that sums are exact in any order.
@@ -69,9 +69,9 @@ double exact_quantile(const std::vector<std::int64_t>& sorted, double q) {
   return low + (high - low) * (at - std::floor(at));
 }
 
-OperationSummary sum_up(std::string name, Counted& counted) {
+NamedFigures sum_up(std::string name, Counted& counted) {
   std::sort(counted.durations.begin(), counted.durations.end());
-  OperationSummary scope;
+  NamedFigures scope;
   scope.operation = std::move(name);
   scope.calls = counted.durations.size();
   std::int64_t total = 0;
@@ -89,7 +89,7 @@ OperationSummary sum_up(std::string name, Counted& counted) {
   return scope;
 }
 
-void complete_from(OperationSummary& scope, const OperationSummary& counted) {
+void complete_from(NamedFigures& scope, const NamedFigures& counted) {
   if (scope.calls == 0) scope.calls = counted.calls;
   if (scope.calls != counted.calls) return;
   if (!scope.self_ns) scope.self_ns = counted.self_ns;
@@ -97,18 +97,18 @@ void complete_from(OperationSummary& scope, const OperationSummary& counted) {
   if (!scope.p99_ns) scope.p99_ns = counted.p99_ns;
 }
 
-std::vector<OperationSummary> scopes_of(const trace::Trace& trace,
+std::vector<NamedFigures> scopes_of(const trace::Trace& trace,
                                         std::unordered_map<std::string_view, Counted>& counted) {
-  std::vector<OperationSummary> scopes = trace.operations;
+  std::vector<NamedFigures> scopes = trace.operations;
   if (scopes.empty()) {
     for (auto& [name, entries] : counted) scopes.push_back(sum_up(std::string(name), entries));
   } else {
-    for (OperationSummary& scope : scopes) {
+    for (NamedFigures& scope : scopes) {
       const auto entries = counted.find(scope.operation);
       if (entries != counted.end()) complete_from(scope, sum_up({}, entries->second));
     }
   }
-  std::sort(scopes.begin(), scopes.end(), [](const OperationSummary& a, const OperationSummary& b) {
+  std::sort(scopes.begin(), scopes.end(), [](const NamedFigures& a, const NamedFigures& b) {
     const double left = weight_of(a);
     const double right = weight_of(b);
     return left != right ? left > right : a.operation < b.operation;
@@ -154,15 +154,15 @@ ProfileFindings profile_findings(const trace::Trace& trace) {
   return found;
 }
 
-double weight_of(const OperationSummary& scope) {
+double weight_of(const NamedFigures& scope) {
   return scope.self_ns.value_or(scope.total_ns.value_or(0));
 }
 
-std::vector<double> weight_shares(const std::vector<OperationSummary>& scopes) {
+std::vector<double> weight_shares(const std::vector<NamedFigures>& scopes) {
   double whole = 0;
-  for (const OperationSummary& scope : scopes) whole += weight_of(scope);
+  for (const NamedFigures& scope : scopes) whole += weight_of(scope);
   std::vector<double> shares;
-  for (const OperationSummary& scope : scopes) {
+  for (const NamedFigures& scope : scopes) {
     if (whole > 0) shares.push_back(weight_of(scope) / whole * 100);
   }
   return shares;

@@ -22,7 +22,7 @@ struct ProfileFindings {
   // One per operation, that of the largest weight first: the profile's own figures, which hold
   // however many entries were dropped. What they do not say is counted from the entries, where
   // those are all of the operation's calls.
-  std::vector<trace::OperationSummary> scopes;
+  std::vector<NamedFigures> scopes;
   std::optional<Split> parts;         // of the outermost entries; absent where nothing is measured
   std::vector<ProfileMemory> memory;  // by time
   std::optional<std::int64_t> peak_bytes;  // of any entry
@@ -32,9 +32,9 @@ bool is_profile(const trace::Trace& trace);
 ProfileFindings profile_findings(const trace::Trace& trace);
 
 // What a scope is ranked by: its self time, else its total, else 0.
-double weight_of(const trace::OperationSummary& scope);
+double weight_of(const NamedFigures& scope);
 
 // Each scope's weight as a share of all, in percent; none where nothing has any.
-std::vector<double> weight_shares(const std::vector<trace::OperationSummary>& scopes);
+std::vector<double> weight_shares(const std::vector<NamedFigures>& scopes);
 
 }  // namespace fathom::analyze

@@ -36,11 +36,11 @@ CallTimes covered_by_work(const trace::Trace& trace) {
 
 }  // namespace
 
-std::vector<fathom::Bottleneck> session_bottlenecks(const trace::Trace& trace,
-                                                    const std::vector<Operation>& operations,
-                                                    std::size_t top) {
+std::vector<Bottleneck> session_bottlenecks(const trace::Trace& trace,
+                                            const std::vector<Operation>& operations,
+                                            std::size_t top) {
   const CallTimes covered = covered_by_work(trace);
-  std::vector<fathom::Bottleneck> found;
+  std::vector<Bottleneck> found;
   double whole = 0;
   for (const Operation& operation : operations) {
     if (operation.is_frame) continue;
@@ -49,17 +49,17 @@ std::vector<fathom::Bottleneck> session_bottlenecks(const trace::Trace& trace,
       self -= std::min(self, call->second);
     }
     if (self <= 0) continue;
-    const double ms = static_cast<double>(self) / 1e6;
-    whole += ms;
-    found.push_back({std::string(operation.name), operation.durations.count(), ms, 0, 0,
+    const auto self_ns = static_cast<double>(self);
+    whole += self_ns;
+    found.push_back({std::string(operation.name), operation.durations.count(), self_ns, 0, 0,
                      std::string(name_of(part_of(operation.kind)))});
   }
   std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.self_time_ms > b.self_time_ms; });
+                   [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });
   if (found.size() > top) found.resize(top);
   double cumulative = 0;
-  for (fathom::Bottleneck& each : found) {
-    each.share = each.self_time_ms / whole;
+  for (Bottleneck& each : found) {
+    each.share = each.self_ns / whole;
     each.cumulative_share = cumulative += each.share;
   }
   return found;

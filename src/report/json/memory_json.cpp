@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
-#include "base/units.h"
 #include "report/memory_report.h"
 
 namespace fathom::report {
@@ -13,16 +12,8 @@ using analyze::MemoryLevel;
 
 constexpr std::size_t kMostPoints = 1000;  // stretches of a timeline; two points each at most
 
-double mb(std::int64_t bytes) {
-  return static_cast<double>(bytes) / base::kBytesPerMb;
-}
-
-std::optional<double> mb(const std::optional<std::int64_t>& bytes) {
-  return bytes ? std::optional(mb(*bytes)) : std::nullopt;
-}
-
 double ms_since(const Memory& memory, std::int64_t time_ns) {
-  return static_cast<double>(time_ns - memory.begin_ns) / 1e6;
+  return ms_of(time_ns - memory.begin_ns);
 }
 
 // Of each stretch of time the highest point and the last one: no peak is lost, and the level
@@ -61,14 +52,14 @@ std::optional<std::int64_t> rss_at(const Memory& memory, std::int64_t time_ns) {
   return (after - 1)->bytes;
 }
 
-void write_uses(base::JsonWriter& json, const std::vector<analyze::MemoryUse>& uses) {
+void write_uses(base::JsonWriter& json, const std::vector<MemoryUse>& uses) {
   const auto text = [](std::string_view known) {
     return known.empty() ? std::nullopt : std::optional(known);
   };
   json.begin_array();
-  for (const analyze::MemoryUse& use : uses) {
+  for (const MemoryUse& use : uses) {
     json.begin_object().key("scope").value(text(use.scope)).key("call").value(text(use.call));
-    json.key("allocated_mb").value(mb(use.bytes)).key("blocks").value(use.blocks).end_object();
+    json.key("allocated_mb").value(use.allocated_mb()).key("blocks").value(use.blocks).end_object();
   }
   json.end_array();
 }
@@ -80,8 +71,8 @@ void write_fragmentation(base::JsonWriter& json, const DeviceMemory& device) {
     return;
   }
   json.begin_object().key("share").value(device.fragmentation->share);
-  json.key("free_mb").value(mb(device.fragmentation->free_bytes));
-  json.key("largest_free_mb").value(mb(device.fragmentation->largest_free_bytes)).end_object();
+  json.key("free_mb").value(mb_of(device.fragmentation->free_bytes));
+  json.key("largest_free_mb").value(mb_of(device.fragmentation->largest_free_bytes)).end_object();
 }
 
 void write_timeline(base::JsonWriter& json, const DeviceMemory& device, const Memory& memory) {
@@ -92,9 +83,9 @@ void write_timeline(base::JsonWriter& json, const DeviceMemory& device, const Me
   json.key("timeline").begin_array();
   for (const MemoryLevel* level : kept) {
     json.begin_object().key("time_ms").value(ms_since(memory, level->time_ns));
-    json.key("allocated_mb").value(mb(level->allocated));
-    json.key("reserved_mb").value(mb(level->reserved));
-    json.key("rss_mb").value(mb(rss_at(memory, level->time_ns))).end_object();
+    json.key("allocated_mb").value(mb_of(level->allocated));
+    json.key("reserved_mb").value(mb_of(level->reserved));
+    json.key("rss_mb").value(mb_of(rss_at(memory, level->time_ns))).end_object();
   }
   json.end_array();
 }
@@ -102,13 +93,13 @@ void write_timeline(base::JsonWriter& json, const DeviceMemory& device, const Me
 void write_device(base::JsonWriter& json, const DeviceMemory& device, const Memory& memory) {
   const MemoryLevel& peak = device.levels[device.peak];
   json.begin_object().key("device").value(device_label(device));
-  json.key("peak_allocated_mb").value(mb(peak.allocated));
+  json.key("peak_allocated_mb").value(mb_of(peak.allocated));
   json.key("peak_time_ms").value(ms_since(memory, peak.time_ns));
-  json.key("reserved_at_peak_mb").value(mb(peak.reserved));
+  json.key("reserved_at_peak_mb").value(mb_of(peak.reserved));
   json.key("at_peak");
   write_uses(json, device.at_peak);
-  json.key("older_at_peak_mb").value(mb(device.unknown_at_peak));
-  json.key("leaked_mb").value(mb(total_bytes(device.leaks)));
+  json.key("older_at_peak_mb").value(mb_of(device.unknown_at_peak));
+  json.key("leaked_mb").value(mb_of(analyze::total_bytes(device.leaks)));
   json.key("leaks");
   write_uses(json, device.leaks);
   write_fragmentation(json, device);
@@ -116,7 +107,7 @@ void write_device(base::JsonWriter& json, const DeviceMemory& device, const Memo
   json.key("unknown_frees").value(device.unknown_frees);
   json.key("unseen_frees").value(device.unseen_frees);
   json.key("without_address").value(device.without_address);
-  json.key("allocated_in_all_mb").value(mb(device.allocated_bytes));
+  json.key("allocated_in_all_mb").value(mb_of(device.allocated_bytes));
   write_timeline(json, device, memory);
   json.end_object();
 }
@@ -134,15 +125,15 @@ void write_host(base::JsonWriter& json, const Memory& memory) {
   const auto kept = thinned(memory.rss, memory, bytes);
   const bool is_sampled = peak != memory.rss.end();
   json.begin_object().key("peak_rss_mb");
-  json.value(is_sampled ? std::optional(mb(peak->bytes)) : std::nullopt).key("peak_time_ms");
+  json.value(is_sampled ? std::optional(mb_of(peak->bytes)) : std::nullopt).key("peak_time_ms");
   json.value(is_sampled ? std::optional(ms_since(memory, peak->time_ns)) : std::nullopt);
-  json.key("kernel_peak_rss_mb").value(mb(memory.kernel_peak_rss));
+  json.key("kernel_peak_rss_mb").value(mb_of(memory.kernel_peak_rss));
   json.key("timeline_points").value(memory.rss.size());
   json.key("timeline_is_thinned").value(kept.size() < memory.rss.size());
   json.key("timeline").begin_array();
   for (const analyze::HostSample* sample : kept) {
     json.begin_object().key("time_ms").value(ms_since(memory, sample->time_ns));
-    json.key("rss_mb").value(mb(sample->bytes)).end_object();
+    json.key("rss_mb").value(mb_of(sample->bytes)).end_object();
   }
   json.end_array().end_object();
 }
@@ -161,7 +152,8 @@ std::string to_json(const MemoryReport& report, const trace::Trace& trace) {
   json.key("duration_ms").value(ms_since(memory, memory.end_ns));
   json.key("peak_device")
       .value(main ? std::optional(std::string_view(device_label(*main))) : std::nullopt);
-  json.key("peak_allocated_mb").value(main ? std::optional(mb(main->peak_bytes())) : std::nullopt);
+  json.key("peak_allocated_mb")
+      .value(main ? std::optional(mb_of(main->peak_bytes())) : std::nullopt);
   json.key("peak_time_ms")
       .value(main ? std::optional(ms_since(memory, main->levels[main->peak].time_ns))
                   : std::nullopt);

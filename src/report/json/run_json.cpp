@@ -43,7 +43,7 @@ void write_operation(base::JsonWriter& json, const analyze::Operation& operation
   json.key("p99_ns").value(stats.quantile_ns(0.99)).end_object();
 }
 
-void write_recorded(base::JsonWriter& json, const trace::OperationSummary& operation) {
+void write_recorded(base::JsonWriter& json, const NamedFigures& operation) {
   json.begin_object().key("name").value(operation.operation).key("calls").value(operation.calls);
   json.key("errors").value(operation.errors).key("total_ns").value(operation.total_ns);
   json.key("self_ns").value(operation.self_ns).key("min_ns").value(operation.min_ns);
@@ -52,8 +52,8 @@ void write_recorded(base::JsonWriter& json, const trace::OperationSummary& opera
   json.key("p99_ns").value(operation.p99_ns).key("gpu_ns").value(operation.gpu_ns);
   json.key("transfer_ns").value(operation.transfer_ns);
   json.key("overhead_ns").value(operation.overhead_ns).key("cpu_ns").value(operation.cpu_ns);
-  json.key("avg_memory_mb").value(operation.avg_memory_mb);
-  json.key("peak_memory_mb").value(operation.peak_memory_mb);
+  json.key("avg_memory_mb").value(operation.avg_memory_mb());
+  json.key("peak_memory_mb").value(operation.peak_memory_mb());
   json.key("avg_gpu_utilization").value(operation.avg_gpu_utilization).end_object();
 }
 
@@ -67,9 +67,9 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   json.key("operations").begin_array();
   for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
   json.end_array().key("recorded_statistics").begin_array();
-  for (const trace::OperationSummary& operation : trace.operations) write_recorded(json, operation);
+  for (const NamedFigures& operation : trace.operations) write_recorded(json, operation);
   json.end_array().key("bottlenecks").begin_array();
-  for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
+  for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {
     const analyze::Operation& operation = report.operations[bottleneck.operation];
     json.begin_object().key("name").value(operation.name);
     json.key("kind").value(trace::name_of(operation.kind)).key("self_ns").value(operation.self_ns);

@@ -9,35 +9,35 @@ std::optional<std::string_view> text(const std::string& known) {
 }
 
 void write_time(base::JsonWriter& json, const ProfileSession& session) {
-  json.key("total_time_ms").value(session.total_time_ms);
-  json.key("gpu_time_ms").value(session.gpu_time_ms);
-  json.key("transfer_time_ms").value(session.transfer_time_ms);
-  json.key("overhead_ms").value(session.overhead_ms);
-  json.key("cpu_time_ms").value(session.cpu_time_ms);
+  json.key("total_time_ms").value(session.total_time_ms());
+  json.key("gpu_time_ms").value(session.gpu_time_ms());
+  json.key("transfer_time_ms").value(session.transfer_time_ms());
+  json.key("overhead_ms").value(session.overhead_ms());
+  json.key("cpu_time_ms").value(session.cpu_time_ms());
 }
 
 void write_memory(base::JsonWriter& json, const ProfileSession& session) {
-  json.key("peak_memory_mb").value(session.peak_memory_mb);
-  json.key("allocated_memory_mb").value(session.allocated_memory_mb);
-  json.key("reserved_memory_mb").value(session.reserved_memory_mb);
-  json.key("peak_host_memory_mb").value(session.peak_host_memory_mb);
+  json.key("peak_memory_mb").value(session.peak_memory_mb());
+  json.key("allocated_memory_mb").value(session.allocated_memory_mb());
+  json.key("reserved_memory_mb").value(session.reserved_memory_mb());
+  json.key("peak_host_memory_mb").value(session.peak_host_memory_mb());
   json.key("leaks").begin_array();
-  for (const MemoryLeak& leak : session.leaks) {
+  for (const MemoryUse& leak : session.leaks) {
     json.begin_object().key("scope").value(text(leak.scope)).key("call").value(text(leak.call));
-    json.key("mb").value(leak.mb).key("blocks").value(leak.blocks).end_object();
+    json.key("mb").value(leak.allocated_mb()).key("blocks").value(leak.blocks).end_object();
   }
   json.end_array();
-  json.key("copies").value(session.copies).key("copied_mb").value(session.copied_mb);
+  json.key("copies").value(session.copies).key("copied_mb").value(session.copied_mb());
 }
 
 void write_kernels(base::JsonWriter& json, const ProfileSession& session) {
   json.key("kernels").begin_array();
   for (const KernelSummary& kernel : session.kernels) {
     json.begin_object().key("name").value(std::string_view(kernel.name));
-    json.key("calls").value(kernel.calls).key("total_time_ms").value(kernel.total_time_ms);
-    json.key("mean_time_ms").value(kernel.mean_time_ms);
-    json.key("min_time_ms").value(kernel.min_time_ms);
-    json.key("max_time_ms").value(kernel.max_time_ms);
+    json.key("calls").value(kernel.calls).key("total_time_ms").value(kernel.total_time_ms());
+    json.key("mean_time_ms").value(kernel.mean_time_ms());
+    json.key("min_time_ms").value(kernel.min_time_ms());
+    json.key("max_time_ms").value(kernel.max_time_ms());
     json.key("global_size").value(text(kernel.global_size));
     json.key("local_size").value(text(kernel.local_size)).end_object();
   }
@@ -48,16 +48,16 @@ void write_scopes(base::JsonWriter& json, const ProfileSession& session) {
   json.key("scopes").begin_array();
   for (const auto& [name, scope] : session.scopes) {
     json.begin_object().key("name").value(std::string_view(name));
-    json.key("calls").value(scope.call_count).key("errors").value(scope.error_count);
-    json.key("total_time_ms").value(scope.total_time_ms);
-    json.key("self_time_ms").value(scope.self_time_ms);
-    json.key("mean_time_ms").value(scope.avg_time_ms);
-    json.key("min_time_ms").value(scope.min_time_ms);
-    json.key("max_time_ms").value(scope.max_time_ms);
-    json.key("gpu_time_ms").value(scope.total_gpu_time_ms);
-    json.key("transfer_time_ms").value(scope.total_transfer_time_ms);
-    json.key("overhead_ms").value(scope.total_overhead_ms);
-    json.key("cpu_time_ms").value(scope.total_cpu_time_ms).end_object();
+    json.key("calls").value(scope.calls).key("errors").value(scope.errors);
+    json.key("total_time_ms").value(scope.total_time_ms());
+    json.key("self_time_ms").value(scope.self_time_ms());
+    json.key("mean_time_ms").value(scope.avg_time_ms());
+    json.key("min_time_ms").value(scope.min_time_ms());
+    json.key("max_time_ms").value(scope.max_time_ms());
+    json.key("gpu_time_ms").value(scope.total_gpu_time_ms());
+    json.key("transfer_time_ms").value(scope.total_transfer_time_ms());
+    json.key("overhead_ms").value(scope.total_overhead_ms());
+    json.key("cpu_time_ms").value(scope.total_cpu_time_ms()).end_object();
   }
   json.end_array();
 }
@@ -66,21 +66,21 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
   json.key("bottlenecks").begin_array();
   for (const Bottleneck& each : session.bottlenecks) {
     json.begin_object().key("operation").value(std::string_view(each.operation));
-    json.key("calls").value(each.call_count).key("self_time_ms").value(each.self_time_ms);
+    json.key("calls").value(each.calls).key("self_time_ms").value(each.self_time_ms());
     json.key("share").value(each.share).key("cumulative_share").value(each.cumulative_share);
     json.key("dominated_by").value(std::string_view(each.dominated_by)).end_object();
   }
   json.end_array().key("builds").begin_array();
   for (const ProgramBuild& build : session.builds) {
     json.begin_object().key("call").value(std::string_view(build.call));
-    json.key("start_ms").value(build.start_ms);
-    json.key("duration_ms").value(build.duration_ms).end_object();
+    json.key("start_ms").value(build.start_ms());
+    json.key("duration_ms").value(build.duration_ms()).end_object();
   }
-  json.end_array().key("total_build_ms").value(session.total_build_ms);
+  json.end_array().key("total_build_ms").value(session.total_build_ms());
   json.key("idle_gaps").begin_array();
   for (const IdleGap& gap : session.idle_gaps) {
-    json.begin_object().key("start_ms").value(gap.start_ms);
-    json.key("duration_ms").value(gap.duration_ms);
+    json.begin_object().key("start_ms").value(gap.start_ms());
+    json.key("duration_ms").value(gap.duration_ms());
     json.key("host").value(text(gap.host));
     json.key("host_share").value(gap.host_share).end_object();
   }
@@ -95,8 +95,8 @@ std::size_t write_frame(base::JsonWriter& json, const std::vector<FlameFrame>& f
                         std::size_t at) {
   const FlameFrame& frame = frames[at];
   json.begin_object().key("name").value(std::string_view(frame.name));
-  json.key("calls").value(frame.calls).key("value").value(frame.cpu_time_ms);
-  json.key("gpu_time_ms").value(frame.gpu_time_ms).key("children").begin_array();
+  json.key("calls").value(frame.calls).key("value").value(frame.cpu_time_ms());
+  json.key("gpu_time_ms").value(frame.gpu_time_ms()).key("children").begin_array();
   std::size_t next = at + 1;
   while (next < frames.size() && frames[next].parent == at) next = write_frame(json, frames, next);
   json.end_array().end_object();

@@ -45,7 +45,7 @@ void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_
 // Work that is launched and has not begun.
 void write_queue(base::JsonWriter& json, const trace::Trace& trace, const analyze::GpuWork& work,
                  std::int64_t begin_ns) {
-  for (const analyze::GpuDevice& device : work.devices) {
+  for (const analyze::DeviceWork& device : work.devices) {
     std::vector<std::pair<std::int64_t, int>> changes;
     for (const std::uint32_t at : device.by_start) {
       const analyze::WorkRow& row = work.rows[at];

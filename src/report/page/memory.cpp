@@ -16,7 +16,6 @@ namespace fathom::report {
 namespace {
 
 using analyze::DeviceMemory;
-using analyze::MemoryUse;
 using base::JsonWriter;
 
 using MemoryPoint = SeriesPoint<std::int64_t>;

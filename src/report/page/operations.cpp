@@ -50,7 +50,7 @@ Wholes wholes_of(const std::vector<Operation>& operations) {
 
 void write_bottlenecks(JsonWriter& json, const RunReport& report) {
   json.key("bottlenecks").begin_array();
-  for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
+  for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {
     const Operation& operation = report.operations[bottleneck.operation];
     json.begin_object().key("name").value(operation.name);
     json.key("kind").value(trace::name_of(operation.kind));
@@ -62,7 +62,7 @@ void write_bottlenecks(JsonWriter& json, const RunReport& report) {
   json.end_array();
 }
 
-void write_scope(JsonWriter& json, const trace::OperationSummary& scope,
+void write_scope(JsonWriter& json, const NamedFigures& scope,
                  std::optional<double> share_pct) {
   const bool has_mean = scope.total_ns && scope.calls > 0;
   json.begin_object().key("name").value(scope.operation).key("part").value(page_part(scope));
@@ -80,7 +80,7 @@ void write_scope(JsonWriter& json, const trace::OperationSummary& scope,
 
 }  // namespace
 
-void write_scopes(JsonWriter& json, const std::vector<trace::OperationSummary>& scopes) {
+void write_scopes(JsonWriter& json, const std::vector<NamedFigures>& scopes) {
   const std::vector<double> shares = analyze::weight_shares(scopes);
   json.key("scopes").begin_array();
   for (std::size_t i = 0; i < scopes.size(); ++i) {

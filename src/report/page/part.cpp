@@ -45,7 +45,7 @@ std::string_view page_part(Loss loss) {
   }
 }
 
-std::string_view page_part(const trace::OperationSummary& scope) {
+std::string_view page_part(const NamedFigures& scope) {
   const std::array<std::pair<Part, double>, 4> parts = {{
       {Part::cpu, scope.cpu_ns.value_or(0)},
       {Part::gpu, scope.gpu_ns.value_or(0)},

@@ -27,6 +27,6 @@ std::string_view page_part(trace::SpanKind kind, std::string_view name,
 std::string_view page_part(analyze::Loss loss);
 
 // The part that a scope spends the most of its time on.
-std::string_view page_part(const trace::OperationSummary& scope);
+std::string_view page_part(const NamedFigures& scope);
 
 }  // namespace fathom::report

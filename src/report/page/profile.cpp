@@ -18,7 +18,7 @@ using analyze::ProfileFindings;
 using base::format_percent;
 using base::format_plural;
 using base::JsonWriter;
-using trace::OperationSummary;
+using NamedFigures;
 
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kBars = 12;
@@ -73,7 +73,7 @@ PageStory profile_story(const ProfileFindings& profile, std::size_t entries) {
     }
   }
   std::uint64_t calls = 0;
-  for (const OperationSummary& scope : profile.scopes) calls += scope.calls;
+  for (const NamedFigures& scope : profile.scopes) calls += scope.calls;
   story.cards.push_back({"Calls", base::format_count(calls), operations});
   if (profile.peak_bytes) {
     story.cards.push_back({"Peak memory",
@@ -84,8 +84,8 @@ PageStory profile_story(const ProfileFindings& profile, std::size_t entries) {
 }
 
 void write_profile_slices(JsonWriter& json, const ProfileFindings& profile) {
-  std::vector<const OperationSummary*> measured;
-  for (const OperationSummary& scope : profile.scopes) {
+  std::vector<const NamedFigures*> measured;
+  for (const NamedFigures& scope : profile.scopes) {
     const bool is_known = scope.gpu_ns || scope.cpu_ns || scope.transfer_ns || scope.overhead_ns;
     if (is_known) measured.push_back(&scope);
   }
@@ -100,17 +100,17 @@ void write_profile_slices(JsonWriter& json, const ProfileFindings& profile) {
   }
   json.begin_object().key("title").value("GPU, transfer, overhead and CPU by operation");
   json.key("labels").begin_array();
-  for (const OperationSummary* scope : measured) json.value(scope->operation);
+  for (const NamedFigures* scope : measured) json.value(scope->operation);
   json.end_array();
-  const auto column = [&](const char* name, std::optional<double> OperationSummary::*ns) {
+  const auto column = [&](const char* name, std::optional<double> NamedFigures::*ns) {
     json.key(name).begin_array();
-    for (const OperationSummary* scope : measured) json.value((scope->*ns).value_or(0));
+    for (const NamedFigures* scope : measured) json.value((scope->*ns).value_or(0));
     json.end_array();
   };
-  column("gpu_ns", &OperationSummary::gpu_ns);
-  column("transfer_ns", &OperationSummary::transfer_ns);
-  column("overhead_ns", &OperationSummary::overhead_ns);
-  column("cpu_ns", &OperationSummary::cpu_ns);
+  column("gpu_ns", &NamedFigures::gpu_ns);
+  column("transfer_ns", &NamedFigures::transfer_ns);
+  column("overhead_ns", &NamedFigures::overhead_ns);
+  column("cpu_ns", &NamedFigures::cpu_ns);
   json.end_object();
 }
 
@@ -121,7 +121,7 @@ void write_profile_operations(JsonWriter& json, const ProfileFindings& profile) 
   json.key("bottlenecks").begin_array();
   double cumulative = 0;
   for (std::size_t i = 0; i < std::min(kBottlenecks, shares.size()); ++i) {
-    const OperationSummary& scope = profile.scopes[i];
+    const NamedFigures& scope = profile.scopes[i];
     cumulative += shares[i];
     json.begin_object().key("name").value(scope.operation).key("kind").value("scope");
     json.key("part").value(page_part(scope)).key("self_ns").value(analyze::weight_of(scope));

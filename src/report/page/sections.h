@@ -22,7 +22,7 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
 void write_operations(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
 
 // scopes: each with its share of all
-void write_scopes(base::JsonWriter& json, const std::vector<trace::OperationSummary>& scopes);
+void write_scopes(base::JsonWriter& json, const std::vector<NamedFigures>& scopes);
 
 // operations, scopes, bottlenecks: the GPU work of all ranks
 void write_operations(base::JsonWriter& json, const HtaReport& hta);

@@ -61,8 +61,8 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
     json.null();
     return;
   }
-  const std::vector<analyze::Split> parts = analyze::split(trace, slices.windows);
-  const auto is_cpu_alone = [](const analyze::Split& part) {
+  const std::vector<TimeParts> parts = analyze::split(trace, slices.windows);
+  const auto is_cpu_alone = [](const TimeParts& part) {
     return part.gpu_ns == 0 && part.transfer_ns == 0 && part.overhead_ns == 0;
   };
   if (std::all_of(parts.begin(), parts.end(), is_cpu_alone)) {  // one colour says nothing
@@ -72,15 +72,15 @@ void write_slices(base::JsonWriter& json, const RunReport& report, const trace::
   json.begin_object().key("title").value(slices.title).key("labels").begin_array();
   for (const std::string& label : slices.labels) json.value(label);
   json.end_array();
-  const auto column = [&](const char* name, std::int64_t analyze::Split::*ns) {
+  const auto column = [&](const char* name, std::int64_t TimeParts::*ns) {
     json.key(name).begin_array();
-    for (const analyze::Split& part : parts) json.value(part.*ns);
+    for (const TimeParts& part : parts) json.value(part.*ns);
     json.end_array();
   };
-  column("gpu_ns", &analyze::Split::gpu_ns);
-  column("transfer_ns", &analyze::Split::transfer_ns);
-  column("overhead_ns", &analyze::Split::overhead_ns);
-  column("cpu_ns", &analyze::Split::cpu_ns);
+  column("gpu_ns", &TimeParts::gpu_ns);
+  column("transfer_ns", &TimeParts::transfer_ns);
+  column("overhead_ns", &TimeParts::overhead_ns);
+  column("cpu_ns", &TimeParts::cpu_ns);
   json.end_object();
 }
 

@@ -113,7 +113,7 @@ void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& 
 
 void tell_host_story(PageStory& story, const RunReport& report, const trace::Trace& trace) {
   const base::Interval run{report.activity.begin_ns, report.activity.end_ns};
-  const analyze::Split parts = analyze::split(trace, std::span(&run, 1)).front();
+  const TimeParts parts = analyze::split(trace, std::span(&run, 1)).front();
   const std::string spans = format_plural(trace.spans.size(), "span", "spans");
   const std::string threads = format_plural(report.activity.threads, "thread", "threads");
   story.headline = fmt::format("No GPU work here: {} on {}.", spans, threads);

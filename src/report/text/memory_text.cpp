@@ -13,7 +13,6 @@ namespace {
 
 using analyze::DeviceMemory;
 using analyze::Memory;
-using analyze::MemoryUse;
 
 constexpr std::size_t kLabel = 22;  // columns left of a chart
 constexpr std::size_t kWidest = 100;
@@ -69,8 +68,8 @@ std::string leak_sentence(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
   if (device.leaks.empty()) return "Everything that was allocated was freed.";
   return fmt::format("{} in {} was still allocated at the end of the recording.",
-                     bytes_text(total_bytes(device.leaks)),
-                     base::format_plural(total_blocks(device.leaks), "block", "blocks"));
+                     bytes_text(analyze::total_bytes(device.leaks)),
+                     base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks"));
 }
 
 // A call outside of any scope is named alone, unless scopes made the same call: it is not all of it
@@ -139,7 +138,7 @@ std::string device_chart(const DeviceMemory& device, const Memory& memory, std::
 std::string use_table(const std::string& title, const std::vector<MemoryUse>& uses,
                       std::int64_t older, std::size_t top, std::size_t width) {
   if (uses.empty()) return {};
-  const std::int64_t whole = total_bytes(uses) + older;
+  const std::int64_t whole = analyze::total_bytes(uses) + older;
   base::Table table({title, "bytes", "blocks", "share"});
   const std::size_t shown = std::min(top, uses.size());
   for (std::size_t i = 0; i < shown; ++i) {

@@ -70,8 +70,8 @@ std::string duration_or_blank(const std::optional<double>& ns) {
 // What the recorder itself counted, exact for the whole run whatever the file still holds of it.
 // The four parts of the time have columns where any of them was measured.
 std::string recorded_table(const trace::Trace& trace, std::size_t top, std::size_t width) {
-  std::vector<trace::OperationSummary> operations = trace.operations;
-  const auto weight = [](const trace::OperationSummary& o) {
+  std::vector<NamedFigures> operations = trace.operations;
+  const auto weight = [](const NamedFigures& o) {
     return o.self_ns.value_or(o.total_ns.value_or(0));
   };
   std::stable_sort(operations.begin(), operations.end(),
@@ -84,14 +84,10 @@ std::string recorded_table(const trace::Trace& trace, std::size_t top, std::size
   base::Table table(header);
   const std::size_t shown = std::min(top, operations.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    const trace::OperationSummary& operation = operations[i];
-    std::optional<double> mean;
-    if (operation.total_ns && operation.calls > 0) {
-      mean = *operation.total_ns / static_cast<double>(operation.calls);
-    }
+    const NamedFigures& operation = operations[i];
     std::vector<std::string> row = {operation.operation, base::format_count(operation.calls)};
-    for (const auto& ns :
-         {operation.total_ns, operation.self_ns, mean, operation.p50_ns, operation.p99_ns}) {
+    for (const auto& ns : {operation.total_ns, operation.self_ns, operation.mean_ns(),
+                           operation.p50_ns, operation.p99_ns}) {
       row.push_back(duration_or_blank(ns));
     }
     if (has_parts) {
@@ -139,7 +135,7 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
 std::string bottleneck_list(const RunReport& report, std::size_t width) {
   if (report.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "self", "share", "cumulative", "spent on"});
-  for (const analyze::Bottleneck& bottleneck : report.bottlenecks) {
+  for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {
     const Operation& operation = report.operations[bottleneck.operation];
     table.row({shown_name(operation), base::format_duration(static_cast<double>(operation.self_ns)),
                base::format_percent(bottleneck.share_pct),

@@ -7,7 +7,6 @@
 
 #include "base/format.h"
 #include "base/table.h"
-#include "base/units.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
 #include "report/text/bar.h"
@@ -19,18 +18,22 @@ namespace {
 constexpr double kWorthTelling = 0.01;  // of the run: shorter gaps and builds are left to --json
 constexpr std::size_t kPartBarColumns = 36;
 
-std::string duration_of_ms(double ms) {
-  return base::format_duration(ms * 1e6);
+template <typename Number>
+std::string known_duration(const std::optional<Number>& ns) {
+  return ns ? base::format_duration(*ns) : "–";
 }
-std::string bytes(double mb) {
-  return base::format_bytes(mb * base::kBytesPerMb);
+std::string known_duration(auto ns) {
+  return base::format_duration(ns);
+}
+std::string bytes(std::int64_t count) {
+  return base::format_bytes(static_cast<double>(count));
 }
 std::string percent(double share) {
   return base::format_percent(share * 100);
 }
 
-double share_of_run(const ProfileSession& session, double ms) {
-  return session.total_time_ms > 0 ? ms / session.total_time_ms : 0;
+double share_of_run(const ProfileSession& session, std::int64_t ns) {
+  return session.total_ns > 0 ? static_cast<double>(ns) / static_cast<double>(session.total_ns) : 0;
 }
 
 std::uint64_t launches(const ProfileSession& session) {
@@ -46,30 +49,29 @@ constexpr const char* kNothingRecorded =
     "  Fathom library; this program and its children did none of that.\n";
 
 std::string gpu_story(const ProfileSession& session) {
-  if (share_of_run(session, session.total_build_ms) > 0.5) {
+  if (share_of_run(session, session.total_build_ns) > 0.5) {
     return fmt::format("  Most of the run went into building GPU programs: {} of {}.",
-                       duration_of_ms(session.total_build_ms),
-                       duration_of_ms(session.total_time_ms));
+                       known_duration(session.total_build_ns), known_duration(session.total_ns));
   }
   if (session.kernels.empty() && session.copies == 0) {
     return "  The GPU runtime was called, but no GPU work was recorded.";
   }
   std::string text = fmt::format("  The GPU computed for {} of the run.",
-                                 percent(share_of_run(session, *session.gpu_time_ms)));
+                                 percent(share_of_run(session, *session.gpu_ns)));
   if (session.idle_gaps.empty()) return text;
   const IdleGap& gap = session.idle_gaps.front();
-  if (share_of_run(session, gap.duration_ms) < 0.05) return text;
-  text += fmt::format(" Its longest wait was {}", duration_of_ms(gap.duration_ms));
+  if (share_of_run(session, gap.duration_ns) < 0.05) return text;
+  text += fmt::format(" Its longest wait was {}", known_duration(gap.duration_ns));
   return text + (gap.host.empty() || gap.host_share < 0.5
                      ? "."
                      : ", for \"" + base::fit(gap.host, 50) + "\".");
 }
 
 std::string story(const ProfileSession& session, const trace::Trace& trace) {
-  if (session.gpu_time_ms) return gpu_story(session) + "\n";
+  if (session.gpu_ns) return gpu_story(session) + "\n";
   if (session.scopes.empty()) return kNothingRecorded;
   std::uint64_t calls = 0;
-  for (const auto& [name, scope] : session.scopes) calls += scope.call_count;
+  for (const auto& [name, scope] : session.scopes) calls += scope.calls;
   return fmt::format(
       "  No GPU work was recorded: {} of {} on {}.\n", base::format_plural(calls, "call", "calls"),
       base::format_plural(session.scopes.size(), "scope", "scopes"),
@@ -86,25 +88,25 @@ std::string note_on(std::string_view part, const ProfileSession& session) {
   }
   if (part == "transfer" && session.copies > 0) {
     const std::string copies = base::format_plural(session.copies, "copy", "copies");
-    return session.copied_mb ? copies + ", " + bytes(*session.copied_mb) : copies;
+    return session.copied_bytes ? copies + ", " + bytes(*session.copied_bytes) : copies;
   }
-  if (part == "overhead" && session.total_build_ms > 0) {
-    return "program builds " + duration_of_ms(session.total_build_ms);
+  if (part == "overhead" && session.total_build_ns > 0) {
+    return "program builds " + known_duration(session.total_build_ns);
   }
   return {};
 }
 
 std::string split(const ProfileSession& session) {
-  if (!session.gpu_time_ms) return {};
-  const std::pair<std::string_view, double> parts[] = {{"gpu", *session.gpu_time_ms},
-                                                       {"transfer", *session.transfer_time_ms},
-                                                       {"overhead", *session.overhead_ms},
-                                                       {"cpu", *session.cpu_time_ms}};
+  if (!session.gpu_ns) return {};
+  const std::pair<std::string_view, std::int64_t> parts[] = {{"gpu", *session.gpu_ns},
+                                                             {"transfer", *session.transfer_ns},
+                                                             {"overhead", *session.overhead_ns},
+                                                             {"cpu", *session.cpu_ns}};
   std::string text = "\n";
-  for (const auto& [name, ms] : parts) {
-    const double share = share_of_run(session, ms);
+  for (const auto& [name, ns] : parts) {
+    const double share = share_of_run(session, ns);
     std::string line = fmt::format("  {:<9} {} {:>8} {:>10}", name, bar(share, kPartBarColumns),
-                                   percent(share), duration_of_ms(ms));
+                                   percent(share), known_duration(ns));
     if (const std::string note = note_on(name, session); !note.empty()) line += "   " + note;
     text += line + "\n";
   }
@@ -114,17 +116,16 @@ std::string split(const ProfileSession& session) {
 std::string kernel_table(const ProfileSession& session, std::size_t top, std::size_t width) {
   if (session.kernels.empty()) return {};
   double whole = 0;
-  for (const KernelSummary& kernel : session.kernels) whole += kernel.total_time_ms;
+  for (const KernelSummary& kernel : session.kernels) whole += kernel.total_ns.value_or(0);
   base::Table table({"kernel", "calls", "total", "mean", "min", "max", "global", "local", "share"});
   const std::size_t shown = std::min(top, session.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const KernelSummary& kernel = session.kernels[i];
-    table.row({kernel.name, base::format_count(kernel.calls), duration_of_ms(kernel.total_time_ms),
-               duration_of_ms(kernel.mean_time_ms), duration_of_ms(kernel.min_time_ms),
-               duration_of_ms(kernel.max_time_ms),
-               kernel.global_size.empty() ? "–" : kernel.global_size,
+    table.row({kernel.name, base::format_count(kernel.calls), known_duration(kernel.total_ns),
+               known_duration(kernel.mean_ns()), known_duration(kernel.min_ns),
+               known_duration(kernel.max_ns), kernel.global_size.empty() ? "–" : kernel.global_size,
                kernel.local_size.empty() ? "–" : kernel.local_size,
-               percent(whole > 0 ? kernel.total_time_ms / whole : 0)});
+               percent(whole > 0 ? kernel.total_ns.value_or(0) / whole : 0)});
   }
   return "\n" + table.text(width) + more_rows(session.kernels.size(), shown);
 }
@@ -135,10 +136,10 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
   bool has_parts = false;
   for (const auto& scope : session.scopes) {
     scopes.push_back(&scope);
-    has_parts = has_parts || scope.second.total_gpu_time_ms;
+    has_parts = has_parts || scope.second.gpu_ns;
   }
   std::stable_sort(scopes.begin(), scopes.end(), [](const auto* a, const auto* b) {
-    return a->second.total_time_ms > b->second.total_time_ms;
+    return a->second.total_ns > b->second.total_ns;
   });
   std::vector<std::string> header = {"scope", "calls", "total", "self", "mean"};
   header.insert(header.end(), has_parts ? 4U : 2U, "");
@@ -147,24 +148,22 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
                 : std::vector<std::string>{"p50", "p99"};
   std::copy(rest.begin(), rest.end(), header.begin() + 5);
   base::Table table(header);
-  const auto known = [](const std::optional<double>& ms) -> std::string {
-    if (!ms) return "–";
-    return *ms == 0 ? "0" : duration_of_ms(*ms);
+  const auto part = [](const std::optional<double>& ns) {
+    return ns == 0.0 ? std::string("0") : known_duration(ns);
   };
   const std::size_t shown = std::min(top, scopes.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, scope] = *scopes[i];
-    std::vector<std::string> row = {
-        name, base::format_count(scope.call_count), duration_of_ms(scope.total_time_ms),
-        duration_of_ms(scope.self_time_ms), duration_of_ms(scope.avg_time_ms)};
+    std::vector<std::string> row = {name, base::format_count(scope.calls),
+                                    known_duration(scope.total_ns), known_duration(scope.self_ns),
+                                    known_duration(scope.mean_ns())};
     if (has_parts) {
-      for (const auto& part : {scope.total_gpu_time_ms, scope.total_transfer_time_ms,
-                               scope.total_overhead_ms, scope.total_cpu_time_ms}) {
-        row.push_back(known(part));
+      for (const auto& ns : {scope.gpu_ns, scope.transfer_ns, scope.overhead_ns, scope.cpu_ns}) {
+        row.push_back(part(ns));
       }
     } else {
-      row.push_back(duration_of_ms(scope.p50_ms));
-      row.push_back(duration_of_ms(scope.p99_ms));
+      row.push_back(known_duration(scope.p50_ns));
+      row.push_back(known_duration(scope.p99_ns));
     }
     table.row(std::move(row));
   }
@@ -174,10 +173,10 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
 std::string gap_table(const ProfileSession& session, std::size_t width) {
   base::Table table({"GPU idle during", "at", "for", "of the run"});
   for (const IdleGap& gap : session.idle_gaps) {
-    const double share = share_of_run(session, gap.duration_ms);
+    const double share = share_of_run(session, gap.duration_ns);
     if (share < kWorthTelling) continue;
     table.row({gap.host.empty() ? "(nothing recorded on the host)" : gap.host,
-               duration_of_ms(gap.start_ms), duration_of_ms(gap.duration_ms), percent(share)});
+               known_duration(gap.start_ns), known_duration(gap.duration_ns), percent(share)});
   }
   return table.empty() ? std::string() : "\n" + table.text(width);
 }
@@ -185,9 +184,9 @@ std::string gap_table(const ProfileSession& session, std::size_t width) {
 std::string build_table(const ProfileSession& session, std::size_t width) {
   base::Table table({"program build", "at", "took", "of the run"});
   for (const ProgramBuild& build : session.builds) {
-    const double share = share_of_run(session, build.duration_ms);
+    const double share = share_of_run(session, build.duration_ns);
     if (share < kWorthTelling) continue;
-    table.row({build.call, duration_of_ms(build.start_ms), duration_of_ms(build.duration_ms),
+    table.row({build.call, known_duration(build.start_ns), known_duration(build.duration_ns),
                percent(share)});
   }
   return table.empty() ? std::string() : "\n" + table.text(width);
@@ -197,23 +196,22 @@ std::string bottleneck_table(const ProfileSession& session, std::size_t width) {
   if (session.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
   for (const Bottleneck& each : session.bottlenecks) {
-    table.row({each.operation, base::format_count(each.call_count),
-               duration_of_ms(each.self_time_ms), percent(each.share),
-               percent(each.cumulative_share), each.dominated_by});
+    table.row({each.operation, base::format_count(each.calls), known_duration(each.self_ns),
+               percent(each.share), percent(each.cumulative_share), each.dominated_by});
   }
   return "\n" + table.text(width);
 }
 
 std::string leak_sentence(const ProfileSession& session) {
   if (session.leaks.empty()) return {};
-  double mb = 0;
+  std::int64_t lost = 0;
   std::uint64_t blocks = 0;
-  for (const MemoryLeak& leak : session.leaks) {
-    mb += leak.mb;
+  for (const MemoryUse& leak : session.leaks) {
+    lost += leak.bytes;
     blocks += leak.blocks;
   }
-  const MemoryLeak& most = session.leaks.front();
-  std::string text = fmt::format("\n  {} in {} was never freed: {}", bytes(mb),
+  const MemoryUse& most = session.leaks.front();
+  std::string text = fmt::format("\n  {} in {} was never freed: {}", bytes(lost),
                                  base::format_plural(blocks, "block", "blocks"),
                                  most.call.empty() ? "allocated" : base::fit(most.call, 40));
   if (!most.scope.empty()) text += fmt::format(" in \"{}\"", base::fit(most.scope, 50));
@@ -224,9 +222,11 @@ std::string leak_sentence(const ProfileSession& session) {
 
 std::string memory_line(const ProfileSession& session) {
   std::vector<std::string> parts;
-  if (session.peak_memory_mb) parts.push_back(bytes(*session.peak_memory_mb) + " on the device");
-  if (session.peak_host_memory_mb) {
-    parts.push_back(bytes(*session.peak_host_memory_mb) + " on the host");
+  if (session.peak_memory_bytes) {
+    parts.push_back(bytes(*session.peak_memory_bytes) + " on the device");
+  }
+  if (session.peak_host_memory_bytes) {
+    parts.push_back(bytes(*session.peak_host_memory_bytes) + " on the host");
   }
   if (parts.empty()) return {};
   std::string text = fmt::format("\n  Memory: at most {}.", fmt::join(parts, ", "));

@@ -4,27 +4,26 @@
 
 #include "base/format.h"
 #include "base/table.h"
-#include "base/units.h"
 #include "report/text/session_text.h"
 
 namespace fathom::report {
 namespace {
 
-using Figure = std::optional<double>;
+using Figure = std::optional<std::int64_t>;  // nanoseconds; of memory, bytes
 
-std::string duration(const Figure& ms) {
-  return ms ? base::format_duration(*ms * 1e6) : "–";
+std::string duration(const Figure& ns) {
+  return ns ? base::format_duration(static_cast<double>(*ns)) : "–";
 }
 
 std::vector<Figure> figures_of(const ProfileSession& session) {
-  return {session.total_time_ms, session.gpu_time_ms, session.transfer_time_ms,
-          session.overhead_ms,   session.cpu_time_ms, session.peak_memory_mb};
+  return {session.total_ns,    session.gpu_ns, session.transfer_ns,
+          session.overhead_ns, session.cpu_ns, session.peak_memory_bytes};
 }
 
 std::vector<std::string> row_of(std::string name, const std::vector<Figure>& figures) {
   std::vector<std::string> row = {std::move(name)};
   for (std::size_t i = 0; i + 1 < figures.size(); ++i) row.push_back(duration(figures[i]));
-  row.push_back(figures.back() ? base::format_bytes(*figures.back() * base::kBytesPerMb) : "–");
+  row.push_back(figures.back() ? base::format_bytes(static_cast<double>(*figures.back())) : "–");
   return row;
 }
 
@@ -32,7 +31,7 @@ std::vector<std::string> row_of(std::string name, const std::vector<Figure>& fig
 std::vector<Figure> medians(const std::vector<ProfileSession>& sessions) {
   std::vector<Figure> typical = figures_of(sessions.front());
   for (std::size_t i = 0; i < typical.size(); ++i) {
-    std::vector<double> known;
+    std::vector<std::int64_t> known;
     for (const ProfileSession& session : sessions) {
       if (const Figure figure = figures_of(session)[i]) known.push_back(*figure);
     }
@@ -48,12 +47,12 @@ std::vector<Figure> medians(const std::vector<ProfileSession>& sessions) {
 std::string sessions_text(const std::vector<ProfileSession>& sessions, std::size_t width) {
   if (sessions.empty()) return {};
   base::Table table({"run", "time", "gpu", "transfer", "overhead", "cpu", "device memory"});
-  double shortest = sessions.front().total_time_ms;
-  double longest = shortest;
+  std::int64_t shortest = sessions.front().total_ns;
+  std::int64_t longest = shortest;
   for (const ProfileSession& session : sessions) {
     table.row(row_of(session.trace_path, figures_of(session)));
-    shortest = std::min(shortest, session.total_time_ms);
-    longest = std::max(longest, session.total_time_ms);
+    shortest = std::min(shortest, session.total_ns);
+    longest = std::max(longest, session.total_ns);
   }
   table.row(row_of("median", medians(sessions)));
   return fmt::format("\n  {}, {} to {} each.\n\n{}",

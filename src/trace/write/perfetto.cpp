@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "perfetto/fields.h"
+#include "perfetto/operation_packet.h"
 #include "trace/write/args.h"
 #include "trace/write/formats.h"
 #include "trace/write/lanes.h"
@@ -92,27 +93,6 @@ void add_device(pbf_writer& run, const DeviceInfo& info) {
   }
 }
 
-void add_operation(pbf_writer& run, const OperationSummary& figures) {
-  pbf_writer operation(run, pf::fathom_run::kOperation);
-  const auto add_ns = [&](std::uint32_t field, const std::optional<double>& ns) {
-    if (ns && *ns >= 0) operation.add_uint64(field, static_cast<std::uint64_t>(std::llround(*ns)));
-  };
-  const auto add_real = [&](std::uint32_t field, const std::optional<double>& ns) {
-    if (ns) operation.add_double(field, *ns);
-  };
-  operation.add_string(pf::fathom_operation::kName, figures.operation);
-  operation.add_uint64(pf::fathom_operation::kCalls, figures.calls);
-  if (figures.errors) operation.add_uint64(pf::fathom_operation::kErrors, *figures.errors);
-  add_ns(pf::fathom_operation::kTotalNs, figures.total_ns);
-  add_ns(pf::fathom_operation::kSelfNs, figures.self_ns);
-  add_ns(pf::fathom_operation::kMinNs, figures.min_ns);
-  add_ns(pf::fathom_operation::kMaxNs, figures.max_ns);
-  add_real(pf::fathom_operation::kStdDevNs, figures.std_dev_ns);
-  add_real(pf::fathom_operation::kP50Ns, figures.p50_ns);
-  add_real(pf::fathom_operation::kP95Ns, figures.p95_ns);
-  add_real(pf::fathom_operation::kP99Ns, figures.p99_ns);
-}
-
 void PerfettoWriter::write_run() {
   const RunInfo& info = trace_.run;
   std::string bytes;
@@ -139,7 +119,7 @@ void PerfettoWriter::write_run() {
     if (info.cpu_ns) run.add_int64(pf::fathom_run::kCpuNs, *info.cpu_ns);
     if (shift_ns_ != 0) run.add_int64(pf::fathom_run::kTimeShiftNs, shift_ns_);
     for (const DeviceInfo& device : info.devices) add_device(run, device);
-    for (const OperationSummary& operation : trace_.operations) add_operation(run, operation);
+    for (const NamedFigures& operation : trace_.operations) pf::add_operation(run, operation);
   }
   write_packet(out_, bytes);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/figure_fields.h"
 #include "base/json_scan.h"
 #include "base/json_writer.h"
 #include "trace/scope_parts.h"
@@ -16,8 +17,6 @@
 
 namespace fathom::trace {
 namespace {
-
-constexpr double kNsPerMs = 1e6;
 
 // Which spans are a profile's entries: scopes; where there are none, what the CPU did; where there
 // is nothing of that either, all.
@@ -46,9 +45,9 @@ double quantile(const std::vector<std::int64_t>& sorted, double q) {
   return low + (at - std::floor(at)) * (static_cast<double>(sorted[above]) - low);
 }
 
-OperationSummary summarise(std::string operation, std::vector<std::int64_t>& durations) {
+NamedFigures summarise(std::string operation, std::vector<std::int64_t>& durations) {
   std::sort(durations.begin(), durations.end());
-  OperationSummary figures;
+  NamedFigures figures;
   figures.operation = std::move(operation);
   figures.calls = durations.size();
   double total = 0;
@@ -72,10 +71,7 @@ OperationSummary summarise(std::string operation, std::vector<std::int64_t>& dur
 // The parts of all scopes of one name together.
 struct PartSums {
   std::uint64_t scopes = 0;
-  double gpu_ns = 0;
-  double transfer_ns = 0;
-  double overhead_ns = 0;
-  double cpu_ns = 0;
+  TimeParts parts;
 };
 
 std::map<std::string_view, PartSums> part_sums(const Trace& trace,
@@ -84,10 +80,7 @@ std::map<std::string_view, PartSums> part_sums(const Trace& trace,
   for (const ScopeParts& scope : parts) {
     PartSums& sum = sums[trace.name(scope.span)];
     ++sum.scopes;
-    sum.gpu_ns += static_cast<double>(scope.parts.gpu);
-    sum.transfer_ns += static_cast<double>(scope.parts.transfer);
-    sum.overhead_ns += static_cast<double>(scope.parts.overhead);
-    sum.cpu_ns += static_cast<double>(scope.parts.cpu);
+    sum.parts += scope.parts;
   }
   return sums;
 }
@@ -118,10 +111,10 @@ class ProfileWriter {
   void number_entries();
   void write_entry(SpanId id);
   void write_time(std::string_view key, std::int64_t ns, int places);
-  void write_parts(SpanId id);
+  void write_call_figures(SpanId id);
   void write_other_fields(SpanId id);
   void write_summary();
-  void write_figures(const OperationSummary& figures);
+  void write_figures(const NamedFigures& figures);
 
   const Trace& trace_;
   base::Output& out_;
@@ -164,7 +157,7 @@ void ProfileWriter::write_entry(SpanId id) {
   json_.begin_object().key("operation").value(trace_.name(id));
   write_time("start_time", spans.start_ns[id] + base, 9);
   write_time("end_time", spans.end_ns(id) + base, 9);
-  write_time("duration_ms", spans.duration_ns[id], 6);
+  write_call_figures(id);
   if (track.tid_text.empty()) {
     json_.key("thread").value(track.tid);
   } else {
@@ -174,26 +167,19 @@ void ProfileWriter::write_entry(SpanId id) {
   while (parent != kNoSpan && !chosen_[parent]) parent = spans.parent[parent];
   json_.key("parent");
   parent == kNoSpan ? json_.null() : json_.value(entry_numbers_[parent]);
-  write_parts(id);
   write_other_fields(id);
   json_.end_object();
   out_.flush_if_full();
 }
 
-void ProfileWriter::write_parts(SpanId id) {
+void ProfileWriter::write_call_figures(SpanId id) {
+  CallFigures figures;
+  figures.duration_ns = trace_.spans.duration_ns[id];
   const auto found =
       std::lower_bound(parts_.begin(), parts_.end(), id,
                        [](const ScopeParts& each, SpanId span) { return each.span < span; });
-  if (found == parts_.end() || found->span != id) return;
-  write_time("gpu_time_ms", found->parts.gpu, 6);
-  write_time("cpu_time_ms", found->parts.cpu, 6);
-  write_time("transfer_time_ms", found->parts.transfer, 6);
-  write_time("overhead_ms", found->parts.overhead, 6);
-  const std::int64_t duration = trace_.spans.duration_ns[id];
-  if (duration > 0) {
-    json_.key("gpu_utilization")
-        .value(static_cast<double>(found->parts.gpu) / static_cast<double>(duration));
-  }
+  if (found != parts_.end() && found->span == id) figures.set_parts(found->parts);
+  base::write_figures(json_, figures, base::Unknown::is_left_out);
 }
 
 // What was read from a profile is a field again; arguments of other formats are attributes.
@@ -219,13 +205,10 @@ void ProfileWriter::write_other_fields(SpanId id) {
 void ProfileWriter::write_summary() {
   if (!trace_.operations.empty()) {
     const std::map<std::string_view, PartSums> sums = part_sums(trace_, parts_);
-    for (OperationSummary figures : trace_.operations) {
+    for (NamedFigures figures : trace_.operations) {
       const auto known = sums.find(figures.operation);
       if (known != sums.end() && known->second.scopes == figures.calls) {
-        figures.gpu_ns = known->second.gpu_ns;
-        figures.transfer_ns = known->second.transfer_ns;
-        figures.overhead_ns = known->second.overhead_ns;
-        figures.cpu_ns = known->second.cpu_ns;
+        figures.set_parts(known->second.parts);
       }
       write_figures(figures);
     }
@@ -242,34 +225,9 @@ void ProfileWriter::write_summary() {
   }
 }
 
-void ProfileWriter::write_figures(const OperationSummary& figures) {
-  const auto write_ms = [&](std::string_view key, const std::optional<double>& ns) {
-    if (ns) json_.key(key).value(*ns / kNsPerMs);
-  };
-  const auto write_if_known = [&](std::string_view key, const std::optional<double>& value) {
-    if (value) json_.key(key).value(*value);
-  };
-  json_.key(figures.operation).begin_object().key("call_count").value(figures.calls);
-  write_ms("total_time_ms", figures.total_ns);
-  write_ms("self_time_ms", figures.self_ns);
-  if (figures.total_ns && figures.calls > 0) {
-    json_.key("avg_time_ms")
-        .value(*figures.total_ns / static_cast<double>(figures.calls) / kNsPerMs);
-  }
-  write_ms("min_time_ms", figures.min_ns);
-  write_ms("max_time_ms", figures.max_ns);
-  write_ms("std_dev_ms", figures.std_dev_ns);
-  write_ms("p50_ms", figures.p50_ns);
-  write_ms("p95_ms", figures.p95_ns);
-  write_ms("p99_ms", figures.p99_ns);
-  if (figures.errors) json_.key("error_count").value(*figures.errors);
-  write_ms("total_gpu_time_ms", figures.gpu_ns);
-  write_ms("total_cpu_time_ms", figures.cpu_ns);
-  write_ms("total_transfer_time_ms", figures.transfer_ns);
-  write_ms("total_overhead_ms", figures.overhead_ns);
-  write_if_known("avg_memory_mb", figures.avg_memory_mb);
-  write_if_known("peak_memory_mb", figures.peak_memory_mb);
-  write_if_known("avg_gpu_utilization", figures.avg_gpu_utilization);
+void ProfileWriter::write_figures(const NamedFigures& figures) {
+  json_.key(figures.operation).begin_object();
+  base::write_figures(json_, figures, base::Unknown::is_left_out);
   json_.end_object();
   out_.flush_if_full();
 }

@@ -45,7 +45,7 @@ TEST(BuiltLibrary, WithoutADriverItReturnsAndSaysOneLine) {
 std::optional<Entry> delivered_entry(const std::string& operation) {
   for (int attempt = 0; attempt < 200; ++attempt) {
     for (const Entry& entry : profiler().entries()) {
-      if (entry.operation == operation && entry.gpu_time_ms.value_or(0) > 0) return entry;
+      if (entry.operation == operation && entry.gpu_time_ms().value_or(0) > 0) return entry;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -69,8 +69,8 @@ TEST(BuiltLibrary, GpuWorkBecomesGpuTimeOfTheScopeThatLaunchedIt) {
   }
   const std::optional<Entry> entry = delivered_entry("training step");
   ASSERT_TRUE(entry);
-  EXPECT_DOUBLE_EQ(*entry->gpu_time_ms, 0.001);
-  EXPECT_GT(entry->overhead_ms.value_or(0), 0);
+  EXPECT_DOUBLE_EQ(*entry->gpu_time_ms(), 0.001);
+  EXPECT_GT(entry->overhead_ms().value_or(0), 0);
 }
 
 }  // namespace fathom::record::cuda::built_library_test

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "perfetto/fields.h"
+#include "perfetto/operation_packet.h"
 #include "trace/read/perfetto/message_fields.h"
 
 namespace fathom::trace {
@@ -14,10 +15,9 @@ namespace {
 
 constexpr std::int64_t kMaxShift = std::int64_t{1} << 62;
 
-OperationSummary read_operation(std::string_view message) {
-  OperationSummary operation;
+NamedFigures read_operation(std::string_view message) {
+  NamedFigures operation;
   for (Fields f(message); f.next();) {
-    const auto ns = static_cast<double>(f.value());
     switch (f.number()) {
       case pf::fathom_operation::kName:
         operation.operation = f.bytes();
@@ -25,34 +25,14 @@ OperationSummary read_operation(std::string_view message) {
       case pf::fathom_operation::kCalls:
         operation.calls = f.value();
         break;
-      case pf::fathom_operation::kTotalNs:
-        operation.total_ns = ns;
-        break;
-      case pf::fathom_operation::kSelfNs:
-        operation.self_ns = ns;
-        break;
-      case pf::fathom_operation::kMinNs:
-        operation.min_ns = ns;
-        break;
-      case pf::fathom_operation::kMaxNs:
-        operation.max_ns = ns;
-        break;
-      case pf::fathom_operation::kStdDevNs:
-        operation.std_dev_ns = f.real();
-        break;
-      case pf::fathom_operation::kP50Ns:
-        operation.p50_ns = f.real();
-        break;
-      case pf::fathom_operation::kP95Ns:
-        operation.p95_ns = f.real();
-        break;
-      case pf::fathom_operation::kP99Ns:
-        operation.p99_ns = f.real();
-        break;
       case pf::fathom_operation::kErrors:
         operation.errors = f.value();
         break;
       default:
+        for (const pf::OperationPacketField& field : pf::kOperationPacketFields) {
+          if (field.number != f.number()) continue;
+          operation.*field.member = field.is_whole ? static_cast<double>(f.value()) : f.real();
+        }
         break;
     }
   }
@@ -88,7 +68,7 @@ void join(std::optional<double>& into, const std::optional<double>& other, Join&
 }
 
 // Figures of two processes together. Quantiles cannot be had from quantiles.
-void merge(OperationSummary& into, const OperationSummary& other) {
+void merge(OperationFigures& into, const OperationFigures& other) {
   const auto sum = [](double a, double b) { return a + b; };
   if (into.std_dev_ns && other.std_dev_ns && into.total_ns && other.total_ns) {
     const auto n = static_cast<double>(into.calls);
@@ -102,7 +82,8 @@ void merge(OperationSummary& into, const OperationSummary& other) {
     into.std_dev_ns.reset();
   }
   into.calls += other.calls;
-  if (other.errors) into.errors = into.errors.value_or(0) + *other.errors;
+  into.errors =
+      into.errors && other.errors ? std::optional(*into.errors + *other.errors) : std::nullopt;
   join(into.total_ns, other.total_ns, sum);
   join(into.self_ns, other.self_ns, sum);
   join(into.min_ns, other.min_ns, [](double a, double b) { return std::min(a, b); });
@@ -187,10 +168,10 @@ void FathomRun::read(std::string_view message) {
 }
 
 // The processes of a run each tell of their own scopes and devices; a run has each once.
-void FathomRun::add_operation(OperationSummary operation) {
-  const auto known = std::find_if(
-      operations.begin(), operations.end(),
-      [&](const OperationSummary& each) { return each.operation == operation.operation; });
+void FathomRun::add_operation(NamedFigures operation) {
+  const auto known =
+      std::find_if(operations.begin(), operations.end(),
+                   [&](const NamedFigures& each) { return each.operation == operation.operation; });
   if (known == operations.end()) {
     operations.push_back(std::move(operation));
   } else {

@@ -11,14 +11,14 @@ namespace fathom::trace {
 // What our own packets say about the run; it may be spread over several.
 struct FathomRun {
   RunInfo info;
-  std::vector<OperationSummary> operations;
+  std::vector<NamedFigures> operations;
   std::int64_t time_shift_ns = 0;
   bool is_recording = false;  // by Fathom itself: events without a category are scopes
 
   void read(std::string_view message);
 
  private:
-  void add_operation(OperationSummary operation);
+  void add_operation(NamedFigures operation);
   void add_device(DeviceInfo device);
 };
 

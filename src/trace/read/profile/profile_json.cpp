@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/figure_fields.h"
 #include "base/json_scan.h"
 #include "base/json_writer.h"
 #include "trace/builder.h"
@@ -17,7 +18,6 @@ namespace {
 using Mode = base::JsonScanner::Mode;
 
 constexpr std::int64_t kUnixTimesFrom = 100'000'000'000'000'000;  // ns; 1973, if it is one
-constexpr double kNsPerMs = 1e6;
 
 bool is_string(std::string_view value) {
   return value.starts_with('"');
@@ -81,7 +81,7 @@ class ProfileReader {
   base::JsonScanner scan_;
   TracePart part_;
   RunInfo run_;
-  std::vector<OperationSummary> operations_;
+  std::vector<NamedFigures> operations_;
   std::unordered_map<std::string, TrackId> tracks_;  // by the thread's text
   std::vector<std::int64_t> ends_;                   // by track: where an entry without times goes
 };
@@ -261,7 +261,7 @@ void ProfileReader::read_summary(std::string_view text) {
 }
 
 void ProfileReader::add_operation(std::string operation, std::string_view text) {
-  OperationSummary figures;
+  NamedFigures figures;
   figures.operation = std::move(operation);
   std::optional<double> mean_ns;
   const bool is_object =
@@ -276,27 +276,11 @@ void ProfileReader::add_operation(std::string operation, std::string_view text) 
           part_.warnings.add(WarningKind::unknown_field_type, offset_of(value));
         }
         if (!number) return;
-        const double ns = *number * kNsPerMs;
-        if (key == "call_count" && *number >= 0)
-          figures.calls = static_cast<std::uint64_t>(*number);
-        if (key == "error_count" && *number >= 0)
-          figures.errors = static_cast<std::uint64_t>(*number);
-        if (key == "total_time_ms") figures.total_ns = ns;
-        if (key == "self_time_ms") figures.self_ns = ns;
-        if (key == "avg_time_ms") mean_ns = ns;
-        if (key == "min_time_ms") figures.min_ns = ns;
-        if (key == "max_time_ms") figures.max_ns = ns;
-        if (key == "std_dev_ms") figures.std_dev_ns = ns;
-        if (key == "p50_ms" || key == "p50") figures.p50_ns = ns;
-        if (key == "p95_ms" || key == "p95") figures.p95_ns = ns;
-        if (key == "p99_ms" || key == "p99") figures.p99_ns = ns;
-        if (key == "total_gpu_time_ms") figures.gpu_ns = ns;
-        if (key == "total_cpu_time_ms") figures.cpu_ns = ns;
-        if (key == "total_transfer_time_ms") figures.transfer_ns = ns;
-        if (key == "total_overhead_ms") figures.overhead_ns = ns;
-        if (key == "avg_memory_mb") figures.avg_memory_mb = *number;
-        if (key == "peak_memory_mb") figures.peak_memory_mb = *number;
-        if (key == "avg_gpu_utilization") figures.avg_gpu_utilization = *number;
+        if (key == "avg_time_ms") mean_ns = *number * kNsPerMs;
+        const base::OperationField* const field = base::find_operation_field(key);
+        if (field != nullptr && field->set != nullptr) {
+          field->set(figures, *number * base::size_of(field->unit));
+        }
       });
   if (!is_object) {
     part_.warnings.add(WarningKind::unknown_field_type, offset_of(text));
