@@ -50,10 +50,11 @@ struct LossWords {
 
 constexpr std::array<LossWords, 5> kLosses = {{
     {"host wait", "the GPU waited for the host to launch work"},
-    {"communication", "communication ran with no compute beside it"},
-    {"other idle time", "launched work waited 30 µs or more for nothing that this GPU did"},
+    {"communication", "communication ran without any compute alongside"},
+    {"other idle time",
+     "work that was already launched waited 30 µs or more while the GPU was idle"},
     {"kernel wait", "short gaps between kernels add up"},
-    {"copies", "copies and fills ran with no compute beside them"},
+    {"copies", "copies and fills ran without any compute alongside"},
 }};
 
 void find_bottlenecks(HtaSummary& summary) {

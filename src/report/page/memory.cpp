@@ -101,7 +101,7 @@ std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory
     cards.push_back({"Reserved", bytes_text(reserved), share_text(reserved, device, trace)});
   }
   cards.push_back({"Allocations", base::format_count(device.allocations),
-                   fmt::format("{} in all", bytes_text(device.allocated_bytes))});
+                   fmt::format("{} in total", bytes_text(device.allocated_bytes))});
   cards.push_back({"Alive at the end", bytes_text(analyze::total_bytes(device.leaks)),
                    base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks")});
   if (device.fragmentation) {

@@ -82,7 +82,7 @@ void add_steps(std::vector<std::string>& parts, const HtaReport& hta, const RunR
     const bool is_step =
         operation.kind == trace::SpanKind::annotation && operation.name == analyze::kStepName;
     if (!is_step) continue;
-    parts.push_back(base::format_duration(operation.durations.mean_ns()) + " a step");
+    parts.push_back(base::format_duration(operation.durations.mean_ns()) + " per step");
     return;
   }
 }
