@@ -20,7 +20,7 @@ Examples:
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
 Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, PyTorch memory
-snapshots and Fathom's own runs and profiles; the content tells which, not the name.)";
+snapshots and Fathom's own runs and profiles, recognised by content, not by file name.)";
 
 Ending say(const std::string& problem, int status = kBadUsageOrInput) {
   fmt::print(stderr, "fathom: {}\n", problem);
