@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json_text.h"
+
 namespace fathom::trace {
 namespace {
 
