@@ -19,6 +19,7 @@ namespace fathom::cli {
 struct Ending {
   int status = 0;
   int signal = 0;
+  bool is_the_programs = false;  // whatever becomes of our own output
 };
 
 constexpr int kBadUsageOrInput = 2;

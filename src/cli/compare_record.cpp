@@ -41,7 +41,7 @@ std::string how(const record::Ended& ended) {
 void record(const std::vector<std::string>& command, const std::string& file, Files& files) {
   record::Ended ended;
   try {
-    ended = record_run(command, {}, kMemoryIntervalMs, file, files);
+    ended = record_run(command, {}, kMemoryIntervalMs, {file}, files).ended;
   } catch (const record::CannotRun& error) {
     throw base::Error(error);  // the status is no longer that of one program
   }

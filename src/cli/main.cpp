@@ -23,7 +23,7 @@ Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, P
 snapshots and Fathom's own runs and profiles, recognised by content, not by file name.)";
 
 Ending say(const std::string& problem, int status = kBadUsageOrInput) {
-  fmt::print(stderr, "fathom: {}\n", problem);
+  std::fputs(("fathom: " + problem + "\n").c_str(), stderr);  // which may be closed, or full
   return {.status = status};
 }
 
@@ -52,6 +52,7 @@ Ending run(int argc, char** argv) {
   if (command == nullptr) return {};
   Files files;
   const Ending ending = command->run(files);
+  if (ending.is_the_programs) return ending;
   return files.input_was_damaged() ? Ending{.status = kBadUsageOrInput} : ending;
 }
 
@@ -72,10 +73,12 @@ Ending run_or_say_why_not(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace fathom;
+  record::hold_standard_descriptors();
   cli::Ending ending = cli::run_or_say_why_not(argc, argv);
   // Output that a full disk swallowed must not look like success.
   const bool is_written = std::fflush(stdout) == 0;
-  if (!is_written && ending.status == 0) ending = cli::say("standard output: cannot write");
+  if (!is_written && ending.status == 0 && !ending.is_the_programs)
+    ending = cli::say("standard output: cannot write");
   if (ending.signal != 0) record::end_like({.signal = ending.signal});
   return ending.status;
 }

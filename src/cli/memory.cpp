@@ -34,6 +34,7 @@ struct MemoryOptions {
   std::vector<std::string> what;
   bool is_program = false;
   Outputs outputs;  // of a program, the page is the run file
+  bool force = false;
   double interval_ms = 10;
   std::size_t top = 10;
 };
@@ -75,21 +76,24 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
   const bool is_reserved = options.outputs.page.empty();
   const std::string output =
       is_reserved ? record::reserve_run_file(kDefaultRun) : options.outputs.page;
-  record::Ended ended;
+  RecordedRun run;
   try {
-    ended = record_run(options.what, {}, options.interval_ms, output, files);
+    run = record_run(options.what, {}, options.interval_ms, {output, options.force}, files);
   } catch (...) {
     if (is_reserved) std::filesystem::remove(output);  // the name of a run that never began
     throw;
   }
-  say_how_it_ended(ended);
-  const trace::Trace trace = files.load(output);
-  show(options, explain::Analysis(trace, output), stderr, files);
-  if (options.outputs.wants_text()) {
-    fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
-               "fathom memory " + base::shell_word(output));
-  }
-  return {.status = ended.exit_status, .signal = ended.signal};
+  say_of_run([&] {
+    say_how_it_ended(run.ended);
+    if (run.readable.empty()) return;
+    const trace::Trace trace = files.load(run.readable);
+    show(options, explain::Analysis(trace, output), stderr, files);
+    if (options.outputs.wants_text() && run.readable == output) {
+      fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
+                 "fathom memory " + base::shell_word(output));
+    }
+  });
+  return {run.ended.exit_status, run.ended.signal, true};
 }
 
 }  // namespace
@@ -105,6 +109,8 @@ Command memory_command() {
   command.option("-o,--output", &options->outputs.page,
                  "Write the page; with a program, the run file "
                  "(run.pftrace, or the next free run-N.pftrace)");
+  command.option("--force", &options->force,
+                 "With a program: overwrite FILE of -o even where it is not a run");
   command.option("--interval", &options->interval_ms,
                  "With a program: milliseconds between samples of host memory", {1, 10'000});
   command.option("--top", &options->top, "Rows per table");

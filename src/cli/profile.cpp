@@ -15,6 +15,7 @@
 #include "record/launch/injection.h"
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
+#include "record/launch/run_target.h"
 #include "report/run_report.h"
 #include "report/text/session_text.h"
 
@@ -34,6 +35,7 @@ Examples:
 struct ProfileOptions {
   std::vector<std::string> command;
   std::string output;
+  bool force = false;
   Outputs outputs;  // standard error in place of standard output
   double memory_interval_ms = 10;
   bool no_opencl = false;
@@ -77,22 +79,26 @@ void write_session(const ProfileSession& session, const Outputs& outputs, Files&
   }
 }
 
-// A run that was recorded, as it was read again.
-struct RecordedRun {
-  RecordedRun(const std::string& path, Files& files)
-      : trace(files.load(path)), analysis(trace, path) {}
+// A run that was recorded, as it was read again: from `readable`, which is not where it went where
+// that is a pipe or a device.
+struct RunToShow {
+  RunToShow(const std::string& readable, const std::string& output, Files& files)
+      : is_readable_there(readable == output),
+        trace(files.load(readable)),
+        analysis(trace, output) {}
 
+  bool is_readable_there;
   trace::Trace trace;
   explain::Analysis analysis;
 };
 
-void show(const ProfileOptions& options, const RecordedRun& run, Files& files) {
+void show(const ProfileOptions& options, const RunToShow& run, Files& files) {
   const report::RunReport report = report::make_report(run.analysis);
   if (options.outputs.wants_json) write_session(report.session, options.outputs, files);
   if (!options.outputs.wants_text()) return;
   fmt::print(stderr, "{}", to_text(report, run.trace, 10, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
-  say_what_next(run.analysis.source());
+  if (run.is_readable_there) say_what_next(run.analysis.source());
 }
 
 std::string output_of(const ProfileOptions& options, int run) {
@@ -103,32 +109,56 @@ std::string output_of(const ProfileOptions& options, int run) {
   return options.repeat == 1 ? options.output : record::numbered(options.output, run);
 }
 
+// Before the first of them starts: what stands where the files of the runs are to go.
+void expect_numbered_files(const ProfileOptions& options) {
+  if (options.output.empty() || options.repeat == 1) return;
+  namespace fs = std::filesystem;
+  if (fs::exists(options.output) && !fs::is_regular_file(options.output)) {
+    throw base::Error(options.output, "is not a file", "Name a file for the runs of --repeat");
+  }
+  for (int i = 1; i <= options.repeat; ++i) {
+    const record::RunTarget target(record::numbered(options.output, i), options.force);
+  }
+}
+
 Ending run(const ProfileOptions& options, Files& files) {
   files.will_write(options.outputs.json);
-  record::Ended ended;
+  expect_numbered_files(options);
+  RecordedRun recorded;
+  const record::Ended& ended = recorded.ended;
   std::vector<ProfileSession> sessions;
-  std::optional<RecordedRun> last;
-  for (int i = 1; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
+  std::optional<RunToShow> last;
+  int i = 1;
+  for (; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
     const std::string output = output_of(options, i);
     try {
-      ended = record_run(
+      recorded = record_run(
           options.command,
           {.opencl = !options.no_opencl, .cuda = !options.no_cuda, .every_call = options.api},
-          options.memory_interval_ms, output, files);
+          options.memory_interval_ms, {output, options.force}, files);
     } catch (...) {
       // The name that was reserved for a run that never began.
       if (options.output.empty()) std::filesystem::remove(output);
       throw;
     }
-    say_how_it_ended(ended);
-    last.emplace(output, files);
-    if (options.repeat > 1) sessions.push_back(last->analysis.session());
+    say_of_run([&] {
+      last.reset();
+      say_how_it_ended(ended);
+      if (recorded.readable.empty()) return;
+      last.emplace(recorded.readable, output, files);
+      if (options.repeat > 1) sessions.push_back(last->analysis.session());
+    });
   }
-  if (sessions.size() > 1) {
-    fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
-  }
-  show(options, *last, files);
-  return {.status = ended.exit_status, .signal = ended.signal};
+  say_of_run([&] {
+    if (!options.output.empty() && options.repeat > 1) {
+      record::remove_stale_runs(options.output, i, options.repeat);
+    }
+    if (sessions.size() > 1) {
+      fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
+    }
+    if (last) show(options, *last, files);
+  });
+  return {ended.exit_status, ended.signal, true};
 }
 
 }  // namespace
@@ -141,6 +171,7 @@ Command profile_command() {
   command.options_come_first = true;
   command.option("-o,--output", &options->output,
                  "The run file to write (run.pftrace, or the next free run-N.pftrace)");
+  command.option("--force", &options->force, "Overwrite the file even where it is not a run");
   command.option("--memory-interval", &options->memory_interval_ms,
                  "Milliseconds between memory samples", {1, 10'000});
   command.option("--no-opencl", &options->no_opencl, "Do not record OpenCL");

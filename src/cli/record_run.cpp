@@ -6,26 +6,40 @@
 #include <cstdio>
 #include <cstring>
 
-#include "record/launch/run_parts.h"
+#include "record/launch/passed_signals.h"
 #include "record/launch/run_trace.h"
 
 namespace fathom::cli {
 
-record::Ended record_run(const std::vector<std::string>& command, record::Injection what,
-                         double memory_interval_ms, const std::string& output, Files& files) {
+RecordedRun record_run(const std::vector<std::string>& command, record::Injection what,
+                       double memory_interval_ms, const RunOutput& output, Files& files) {
   for (const std::string& word : command) files.will_read(word);  // a program, its script, its data
-  files.expect_no_input(output);
-  record::RunParts parts(output);
-  what.run_file = parts.pattern();
+  files.expect_no_input(output.name);
+  RecordedRun run;
+  run.parts = std::make_unique<record::RunParts>(output.name, output.force);
+  what.run_file = run.parts->pattern();
   const auto interval =
       std::chrono::microseconds(static_cast<std::int64_t>(memory_interval_ms * 1000));
+  const record::PassedSignals signals;  // until the run is written
   const record::Launched launched =
-      record::launch(command, record::environment_for(what), interval);
-  const record::JoinedRun joined = parts.join(record::run_trace(command, launched));
-  for (const std::string& part : joined.still_going) {
-    fmt::print(stderr, "fathom: {}: a process of the run is still writing there\n", part);
+      record::launch(command, record::environment_for(what), interval, signals);
+  run.ended = launched.ended;
+  say_of_run([&] {
+    const record::JoinedRun joined = run.parts->join(record::run_trace(command, launched));
+    run.readable = run.parts->readable();
+    for (const std::string& part : joined.still_going) {
+      fmt::print(stderr, "fathom: {}: a process of the run is still writing there\n", part);
+    }
+  });
+  return run;
+}
+
+void say_of_run(const std::function<void()>& say) noexcept {
+  try {
+    say();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fathom: %s\n", error.what());
   }
-  return launched.ended;
 }
 
 void say_how_it_ended(const record::Ended& ended) {

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -27,51 +26,6 @@ std::int64_t now_ns(clockid_t clock = CLOCK_MONOTONIC_RAW) {
 std::int64_t ns_of(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
 }
-
-std::atomic<pid_t> child_of_signals = 0;
-
-void pass_on(int signal) {
-  const pid_t child = child_of_signals.load();
-  if (child > 0) kill(child, signal);
-}
-
-// While it lives, signals meant to stop the program do not stop us: there is a run to keep.
-class SignalsGoToChild {
- public:
-  SignalsGoToChild() {
-    set(SIGINT, SIG_IGN, interrupt_);
-    set(SIGQUIT, SIG_IGN, quit_);
-    set(SIGTERM, pass_on, terminate_);
-    set(SIGHUP, pass_on, hang_up_);
-    set(SIGCHLD, SIG_DFL,
-        child_);  // ignored, as some parents leave it, there is nothing to wait for
-  }
-  ~SignalsGoToChild() { restore(); }
-  SignalsGoToChild(const SignalsGoToChild&) = delete;
-  SignalsGoToChild& operator=(const SignalsGoToChild&) = delete;
-
-  // As the caller had them; the child calls it too, before exec.
-  void restore() const {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGQUIT, &quit_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
-    sigaction(SIGHUP, &hang_up_, nullptr);
-    sigaction(SIGCHLD, &child_, nullptr);
-  }
-
- private:
-  static void set(int signal, void (*handler)(int), struct sigaction& before) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    sigaction(signal, &action, &before);
-  }
-
-  struct sigaction interrupt_ {};
-  struct sigaction quit_ {};
-  struct sigaction terminate_ {};
-  struct sigaction hang_up_ {};
-  struct sigaction child_ {};
-};
 
 // Everything the child needs after fork is ready before it: between fork and exec only
 // async-signal-safe calls are allowed.
@@ -105,25 +59,6 @@ Exec prepare(const std::vector<std::string>& command, const Environment& additio
   return exec;
 }
 
-// Holds signals back while it lives, so that none comes before there is a child to pass it to.
-class SignalsWait {
- public:
-  SignalsWait() {
-    sigset_t passed_on;
-    sigemptyset(&passed_on);
-    sigaddset(&passed_on, SIGTERM);
-    sigaddset(&passed_on, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &passed_on, &before_);
-  }
-  ~SignalsWait() { release(); }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-  void release() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
 constexpr std::int64_t kMaxRssUnit = 1024;
 
 std::int64_t own_peak_rss() {
@@ -134,7 +69,7 @@ std::int64_t own_peak_rss() {
 
 // Starts the command. A pipe that exec closes tells whether exec worked, and if not, why.
 pid_t start(const std::vector<std::string>& command, const Environment& additions,
-            const SignalsGoToChild& signals, const SignalsWait& waiting) {
+            const PassedSignals& signals, const SignalsWait& waiting) {
   Exec exec = prepare(command, additions);
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) throw base::Error(command[0], std::strerror(errno));
@@ -164,17 +99,16 @@ CannotRun::CannotRun(const std::string& command, int reason)
       exit_status(reason == ENOENT ? 127 : 126) {}
 
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
-                std::chrono::microseconds memory_interval) {
+                std::chrono::microseconds memory_interval, const PassedSignals& signals) {
   Launched launched;
   const std::int64_t own_peak = own_peak_rss();
-  const SignalsGoToChild signals;
   launched.ended.begin_unix_ns = now_ns(CLOCK_REALTIME);
   launched.ended.begin_ns = now_ns();
   pid_t child = 0;
   {
     const SignalsWait waiting;
     child = start(command, environment, signals, waiting);
-    child_of_signals = child;
+    PassedSignals::pass_to(child);
   }
   int status = 0;
   rusage usage{};
@@ -183,7 +117,7 @@ Launched launch(const std::vector<std::string>& command, const Environment& envi
     while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     launched.ended.end_ns = now_ns();
-    child_of_signals = 0;
+    PassedSignals::pass_to(0);
     launched.rss = sampler.stop();
   }
   const std::int64_t peak = usage.ru_maxrss * kMaxRssUnit;
@@ -192,6 +126,14 @@ Launched launch(const std::vector<std::string>& command, const Environment& envi
   launched.ended.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   launched.ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return launched;
+}
+
+void hold_standard_descriptors() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) {
+    descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+  if (descriptor >= 0) close(descriptor);
 }
 
 void end_like(const Ended& ended) {

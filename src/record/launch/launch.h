@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "record/launch/passed_signals.h"
 
 namespace fathom::record {
 
@@ -46,10 +47,14 @@ struct Launched {
 };
 
 // Runs a command to its end with these additions to the environment, and samples its memory
-// meanwhile. Standard streams are the child's own. Ctrl-C and Ctrl-\ reach the child through the
-// terminal and do not stop the caller; SIGTERM and SIGHUP are passed on. Throws CannotRun.
+// meanwhile. Standard streams are the child's own, and signals are passed on to it. Throws
+// CannotRun.
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
-                std::chrono::microseconds memory_interval);
+                std::chrono::microseconds memory_interval, const PassedSignals& signals = {});
+
+// Where a standard stream is closed, none of our files may take its number: what is said would go
+// into it. The program finds it closed as it was.
+void hold_standard_descriptors();
 
 // Ends the calling process as the child ended: with its exit status, or by the same signal.
 [[noreturn]] void end_like(const Ended& ended);

@@ -15,42 +15,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "record/launch/file_bytes.h"
 
 namespace fathom::record {
 namespace fs = std::filesystem;
 namespace {
-
-class File {
- public:
-  File(const std::string& path, int flags) : file_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (file_ < 0) throw base::Error(path, std::strerror(errno));
-  }
-  ~File() { close(file_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
-
-void write_all(const File& to, const std::string& path, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(to.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) throw base::Error(path, std::strerror(errno));
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-void append_file(const File& to, const std::string& path, const File& from) {
-  std::vector<char> buffer(1 << 20);
-  for (;;) {
-    const ssize_t size = read(from.get(), buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return;
-    write_all(to, path, {buffer.data(), static_cast<std::size_t>(size)});
-  }
-}
 
 // A recorder holds a lock on what it writes for as long as its process lives. Children that end
 // together with the program get a moment to do so.
@@ -88,17 +57,24 @@ std::string marked(const std::string& run_file, const std::string& mark) {
   return (path.parent_path() / (path.stem().string() + mark + path.extension().string())).string();
 }
 
+// Beside a file, so that the run is moved there at once; of a pipe or a device, where temporary
+// files are.
+std::string folder_pattern(const RunTarget& target) {
+  if (target.is_file()) return target.path() + ".parts-XXXXXX";
+  return (fs::temp_directory_path() / "fathom-parts-XXXXXX").string();
+}
+
 }  // namespace
 
-RunParts::RunParts(const std::string& run_file)
-    : run_file_(fs::absolute(run_file).string()), folder_(run_file_ + ".parts-XXXXXX") {
+RunParts::RunParts(const std::string& run_file, bool force)
+    : target_(run_file, force), folder_(folder_pattern(target_)) {
   if (mkdtemp(folder_.data()) == nullptr) throw base::Error(run_file, std::strerror(errno));
 }
 
 RunParts::~RunParts() {
   std::error_code ignored;
   for (const std::string& part : joined_) fs::remove(part, ignored);
-  fs::remove(folder_ + "/whole", ignored);
+  fs::remove(whole(), ignored);
   fs::remove(folder_, ignored);  // not where somebody has begun to write in it since
 }
 
@@ -106,27 +82,45 @@ std::string RunParts::pattern() const {
   return folder_ + "/%p.pftrace";
 }
 
+std::string RunParts::readable() const {
+  return target_.is_file() ? target_.name() : whole();
+}
+
+std::string RunParts::whole() const {
+  return folder_ + "/whole";
+}
+
 JoinedRun RunParts::join(std::string_view first) {
+  const std::vector<fs::path> parts = parts_in(folder_);
+  try {
+    const JoinedRun joined = join(first, parts);
+    target_.fill(whole());
+    return joined;
+  } catch (const base::Error& error) {
+    joined_.clear();
+    throw base::Error(error.where(), error.problem(),
+                      parts.empty() ? "" : "What was recorded is in " + folder_);
+  }
+}
+
+JoinedRun RunParts::join(std::string_view first, const std::vector<fs::path>& parts) {
   JoinedRun joined;
-  const std::string whole = folder_ + "/whole";
-  {
-    const std::vector<fs::path> parts = parts_in(folder_);
-    const File run(whole, O_WRONLY | O_CREAT | O_TRUNC);
-    write_all(run, run_file_, first);
-    for (const fs::path& path : parts) {
-      const File part(path.string(), O_RDONLY);
-      if (is_being_written(part)) {
-        joined.still_going.push_back(
-            reserve_run_file(marked(run_file_, "." + path.stem().string())));
-        fs::rename(path, joined.still_going.back());
-      } else {
-        append_file(run, run_file_, part);
-        joined_.push_back(path.string());
-        ++joined.processes;
-      }
+  const File run(whole(), O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(run, target_.name(), first);
+  for (const fs::path& path : parts) {
+    const File part(path.string(), O_RDONLY);
+    if (!is_being_written(part)) {
+      append_file(run, target_.name(), part);
+      joined_.push_back(path.string());
+      ++joined.processes;
+    } else if (target_.is_file()) {
+      joined.still_going.push_back(
+          reserve_run_file(marked(target_.path(), "." + path.stem().string())));
+      fs::rename(path, joined.still_going.back());
+    } else {
+      joined.still_going.push_back(path.string());
     }
   }
-  fs::rename(whole, run_file_);
   return joined;
 }
 

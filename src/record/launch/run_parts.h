@@ -1,8 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "record/launch/run_target.h"
 
 namespace fathom::record {
 
@@ -17,8 +20,9 @@ struct JoinedRun {
 // Perfetto traces, and traces that follow each other in a file are a trace: joining is appending.
 class RunParts {
  public:
-  explicit RunParts(const std::string& run_file);  // throws base::Error where it cannot be written
-  ~RunParts();                                     // removes what was joined, and the folder
+  // Throws base::Error where it cannot be written, or is not to be: run_target.h.
+  explicit RunParts(const std::string& run_file, bool force = false);
+  ~RunParts();  // removes what was joined, and the folder
   RunParts(const RunParts&) = delete;
   RunParts& operator=(const RunParts&) = delete;
 
@@ -28,10 +32,17 @@ class RunParts {
   // Makes the run file of the parts, `first` (a Perfetto trace, or nothing) before them. A part
   // that a process still writes stays a file of its own beside the run. A process that begins to
   // record only later makes the folder anew and leaves its part there.
+  // Throws base::Error where the run cannot be written; the parts stay then, and are named.
   JoinedRun join(std::string_view first);
 
+  // Where the run can be read while this lives; of a pipe or a device, a copy.
+  std::string readable() const;
+
  private:
-  std::string run_file_;
+  std::string whole() const;
+  JoinedRun join(std::string_view first, const std::vector<std::filesystem::path>& parts);
+
+  RunTarget target_;
   std::string folder_;
   std::vector<std::string> joined_;  // parts that are in the run
 };
