@@ -44,10 +44,10 @@ void say_of_run(const std::function<void()>& say) noexcept {
 
 void say_how_it_ended(const record::Ended& ended) {
   if (ended.signal != 0) {
-    fmt::print(
-        stderr,
-        "fathom: the program was ended by signal {} ({}); what it did until then was recorded\n",
-        ended.signal, strsignal(ended.signal));
+    fmt::print(stderr,
+               "fathom: the program was ended by signal {} ({}); what it did until shortly before "
+               "was recorded\n",
+               ended.signal, strsignal(ended.signal));
   } else if (ended.exit_status != 0) {
     fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
   }

@@ -60,9 +60,10 @@ ClockLine clock_since_start() noexcept;
 // The clock of a long recording: calibrated again now and then, without a jump and never backwards.
 class SteeredClock {
  public:
-  // Before the first use, and every few hundred milliseconds. The first time it may jump: a rate
-  // from the first milliseconds of a program is wrong by microseconds a second, which is as long as
-  // a short scope, so it is taken as late as it can be.
+  // Before the first use, and again before it has been used for as long as the process lived until
+  // then, or for a few hundred milliseconds. The first time it may jump: a rate from the first
+  // milliseconds of a program is wrong by microseconds a second, which is as long as a short scope,
+  // so it is taken as late as it can be and not relied on for long.
   void calibrate() noexcept;
 
   std::int64_t ns(std::uint64_t at_ticks) const noexcept { return line_.ns(at_ticks); }

@@ -14,22 +14,23 @@ namespace {
 
 std::atomic<Core*> existing_core = nullptr;
 
+// Runs after the program's own statics are gone, even where the library was loaded late (by a layer
+// that an OpenCL loader opened): the run file has what they did, too. The profiler itself goes on.
+[[gnu::destructor]] void stop_recording_at_exit() {
+  if (Core* const core = existing_core.load(std::memory_order_acquire)) core->stop_recording();
+}
+
 std::shared_ptr<Core> make_global_core() noexcept {
   try {
     auto core = std::make_shared<Core>(Options{}, &global_generation);
     core->start_recording_from_environment();
     existing_core.store(core.get(), std::memory_order_release);
+    std::at_quick_exit(stop_recording_at_exit);
     return core;
   } catch (...) {
     global_generation.store(0, std::memory_order_relaxed);
     return nullptr;
   }
-}
-
-// Runs after the program's own statics are gone, even where the library was loaded late (by a layer
-// that an OpenCL loader opened): the run file has what they did, too. The profiler itself goes on.
-[[gnu::destructor]] void stop_recording_at_exit() {
-  if (Core* const core = existing_core.load(std::memory_order_acquire)) core->stop_recording();
 }
 
 }  // namespace

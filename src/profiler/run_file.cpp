@@ -1,13 +1,16 @@
 #include "profiler/run_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
@@ -57,6 +60,62 @@ int open_with_process_id(const std::string& pattern, std::string& path) {
   return fd;
 }
 
+FileIdentity identity_of(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
+// Out of the way of programs that count on low numbers, or close them all one by one.
+int move_up(int fd) {
+  constexpr rlim_t kHigh = 1000;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < 64) return fd;
+  const auto least = static_cast<int>(std::min(kHigh, limit.rlim_cur - 32));
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, least);
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
+
+std::string absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  const std::unique_ptr<char, void (*)(void*)> folder(getcwd(nullptr, 0), std::free);
+  return folder == nullptr ? path : std::string(folder.get()) + "/" + path;
+}
+
+// A limit on the size of files, or a pipe that nobody reads, ends our file and not the program: the
+// signals for it are taken back.
+class WriteSignals {
+ public:
+  WriteSignals() {
+    sigemptyset(&ours_);
+    sigaddset(&ours_, SIGXFSZ);
+    sigaddset(&ours_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&ours_, SIGXFSZ);
+    if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&ours_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+  }
+  ~WriteSignals() {
+    constexpr timespec kAtOnce = {0, 0};
+    const int error = errno;
+    while (failed && sigtimedwait(&ours_, nullptr, &kAtOnce) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  WriteSignals(const WriteSignals&) = delete;
+  WriteSignals& operator=(const WriteSignals&) = delete;
+
+  bool failed = false;
+
+ private:
+  sigset_t ours_{};
+  sigset_t before_{};
+};
+
 }  // namespace
 
 RunFile::RunFile(const std::string& path) : path_(path) {
@@ -73,16 +132,44 @@ RunFile::RunFile(const std::string& path) : path_(path) {
     close(fd_);
     throw base::Error(path_, std::strerror(errno));
   }
+  fd_ = move_up(fd_);
+  identity_ = identity_of(fd_);
+  absolute_path_ = absolute(path_);
+  standard_error_ = identity_of(STDERR_FILENO);
 }
 
 RunFile::~RunFile() {
   if (fd_ < 0) return;
   flush();
+  if (!is_ours()) return;
   // Gives back what was reserved and not used. It is the file's own size, so nothing is lost if it
   // fails.
   if (reserved_ > written_) [[maybe_unused]]
     const int kept = ftruncate(fd_, written_);
   close(fd_);
+}
+
+bool RunFile::is_ours() const {
+  return identity_of(fd_) == identity_;
+}
+
+bool RunFile::open_again() {
+  const int fd = open(absolute_path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return false;
+  if (identity_of(fd) != identity_ || lseek(fd, written_, SEEK_SET) != written_) {
+    close(fd);
+    return false;
+  }
+  fd_ = move_up(fd);
+  flock(fd_, LOCK_EX | LOCK_NB);  // as before: it says that the file is being written
+  return true;
+}
+
+void RunFile::give_up(const char* reason) {
+  failed_ = true;
+  // Standard error may be the program's own file by now, too.
+  if (identity_of(STDERR_FILENO) != standard_error_) return;
+  std::fprintf(stderr, "fathom: %s: %s. The recording ends here\n", path_.c_str(), reason);
 }
 
 // A write into reserved space is a third cheaper for the system. Small runs reserve little: a
@@ -110,15 +197,17 @@ void RunFile::flush() {
 }
 
 void RunFile::write_all(const char* bytes, std::size_t size) {
-  reserve_disk();
-  while (size > 0 && !failed_) {
+  if (size == 0 || failed_) return;
+  WriteSignals signals;
+  while (size > 0) {
+    if (!is_ours() && !open_again())
+      return give_up("closed by the program, and not to be opened again");
+    reserve_disk();
     const ssize_t written = write(fd_, bytes, size);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      failed_ = true;
-      std::fprintf(stderr, "fathom: %s: %s. The recording ends here\n", path_.c_str(),
-                   std::strerror(errno));
-      return;
+      signals.failed = true;
+      return give_up(std::strerror(errno));
     }
     bytes += written;
     written_ += written;
@@ -127,7 +216,7 @@ void RunFile::write_all(const char* bytes, std::size_t size) {
 }
 
 void RunFile::abandon() noexcept {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0 && is_ours()) close(fd_);
   fd_ = -1;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,7 +10,16 @@
 
 namespace fathom::detail {
 
-// A file that bytes are added to, in large writes. One thread at a time.
+// A file as the system knows it, under whatever name or number.
+struct FileIdentity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+// A file that bytes are added to, in large writes. One thread at a time. The program around us may
+// close any descriptor and give its number to a file of its own: nothing is written to a descriptor
+// before it was seen to be ours still, and one that is not is opened again.
 class RunFile {
  public:
   // "%p" in the path stands for the process id; such a file is never written over, and its folder
@@ -37,10 +48,16 @@ class RunFile {
 
   void write_all(const char* bytes, std::size_t size);
   void reserve_disk();
+  bool is_ours() const;
+  bool open_again();
+  void give_up(const char* reason);
 
   std::string path_;
+  std::string absolute_path_;  // the program may change its folder
   int fd_ = -1;
-  bool failed_ = false;  // said so once; what comes is thrown away
+  FileIdentity identity_;
+  FileIdentity standard_error_;  // where it went when this began
+  bool failed_ = false;          // said so once; what comes is thrown away
   std::unique_ptr<std::uint8_t[]> buffer_;
   std::size_t size_ = 0;
   std::int64_t written_ = 0;

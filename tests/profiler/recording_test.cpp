@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -283,5 +284,36 @@ TEST_F(Recordings, OfAKilledProgramHoldAllUpToTheLastSecond) {
   for (const DecodedSlice& slice : run.slices("never ends")) EXPECT_FALSE(slice.end_ns);
   EXPECT_EQ(run.thread_tracks.size(), 5U);
 }
+
+// A program that closes descriptors it does not know, and has files of its own under their numbers.
+class ClosedDescriptors : public Recordings, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ClosedDescriptors, NothingIsWrittenIntoTheProgramsOwnFilesAndTheRecordingGoesOn) {
+  const std::string own = path("own");
+  int status = 0;
+  waitpid(start_child(GetParam(), own), &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::ifstream file(own);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "own");
+  const DecodedRun run = decode_run(path());
+  EXPECT_FALSE(run.cut);
+  EXPECT_EQ(run.begun("counted"), 300U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ClosedDescriptors, ::testing::Values("closing", "taking"));
+
+// How a process may end of which nobody is told. What it did a tenth of a second before is kept.
+class EndsWithoutAWord : public Recordings, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(EndsWithoutAWord, KeepsWhatWasDoneShortlyBefore) {
+  int status = 0;
+  waitpid(start_child("leaving", GetParam()), &status, 0);
+  const DecodedRun run = decode_run(path());
+  EXPECT_FALSE(run.cut);
+  EXPECT_EQ(run.begun("counted"), std::string_view(GetParam()) == "quick_exit" ? 200U : 100U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, EndsWithoutAWord,
+                         ::testing::Values("_exit", "exec", "abort", "term", "kill", "quick_exit"));
 
 }  // namespace fathom::recording_test
