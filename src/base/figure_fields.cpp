@@ -57,16 +57,22 @@ std::optional<double> written(const CallFigures& figures) {
   return (figures.*kGet)();
 }
 
+using Call = CallFigures;
+
 constexpr std::array kCallFields = {
-    CallField{"duration_ms", written<&CallFigures::duration_ms>},
-    CallField{"gpu_time_ms", written<&CallFigures::gpu_time_ms>},
-    CallField{"cpu_time_ms", written<&CallFigures::cpu_time_ms>},
-    CallField{"transfer_time_ms", written<&CallFigures::transfer_time_ms>},
-    CallField{"overhead_ms", written<&CallFigures::overhead_ms>},
-    CallField{"memory_allocated_mb", written<&CallFigures::memory_allocated_mb>},
-    CallField{"memory_peak_mb", written<&CallFigures::memory_peak_mb>},
-    CallField{"gpu_utilization", written<&CallFigures::gpu_utilization>},
-    CallField{"memory_bandwidth_gb_s", written<&CallFigures::memory_bandwidth_gb_s>},
+    CallField{"duration_ms", FieldUnit::ms, written<&Call::duration_ms>, nullptr},
+    CallField{"gpu_time_ms", FieldUnit::ms, written<&Call::gpu_time_ms>, &Call::gpu_ns},
+    CallField{"cpu_time_ms", FieldUnit::ms, written<&Call::cpu_time_ms>, &Call::cpu_ns},
+    CallField{"transfer_time_ms", FieldUnit::ms, written<&Call::transfer_time_ms>,
+              &Call::transfer_ns},
+    CallField{"overhead_ms", FieldUnit::ms, written<&Call::overhead_ms>, &Call::overhead_ns},
+    CallField{"memory_allocated_mb", FieldUnit::mb, written<&Call::memory_allocated_mb>,
+              &Call::memory_allocated_bytes},
+    CallField{"memory_peak_mb", FieldUnit::mb, written<&Call::memory_peak_mb>,
+              &Call::memory_peak_bytes},
+    CallField{"gpu_utilization", FieldUnit::share, written<&Call::gpu_utilization>, nullptr},
+    CallField{"memory_bandwidth_gb_s", FieldUnit::share, written<&Call::memory_bandwidth_gb_s>,
+              nullptr},
 };
 
 }  // namespace
@@ -85,6 +91,12 @@ const OperationField* find_operation_field(std::string_view name) {
       std::find_if(kOperationFields.begin(), kOperationFields.end(),
                    [&](const auto& each) { return each.name == name || each.older_name == name; });
   return found == kOperationFields.end() ? nullptr : found;
+}
+
+const CallField* find_call_field(std::string_view name) {
+  const auto* const found = std::find_if(kCallFields.begin(), kCallFields.end(),
+                                         [&](const auto& each) { return each.name == name; });
+  return found == kCallFields.end() ? nullptr : found;
 }
 
 double size_of(FieldUnit unit) {

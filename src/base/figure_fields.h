@@ -32,9 +32,12 @@ double size_of(FieldUnit unit);
 // Of a scope, in "entries".
 struct CallField {
   std::string_view name;
+  FieldUnit unit = FieldUnit::share;
   std::optional<double> (*get)(const CallFigures& figures) = nullptr;  // as it is written
+  std::optional<std::int64_t> CallFigures::*member = nullptr;  // null: it follows from others
 };
 std::span<const CallField> call_fields();
+const CallField* find_call_field(std::string_view name);
 
 // As members of the object that is open.
 enum class Unknown : std::uint8_t { is_null, is_left_out };

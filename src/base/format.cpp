@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/units.h"
+#include "fathom/figures.h"
 
 namespace fathom::base {
 namespace {

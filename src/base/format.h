@@ -8,7 +8,7 @@
 namespace fathom::base {
 
 // Figures as people read them: "238.3 ms", "1,616", "31.6 %", "16 GB". web/src/format.ts writes the
-// same; tests/base/figures.json holds both to it. A KB is 1024 bytes, as in units.h.
+// same; tests/base/figures.json holds both to it. A KB is 1024 bytes, as in fathom/figures.h.
 std::string format_duration(double ns);
 std::string format_duration(std::integral auto ns) {
   return format_duration(static_cast<double>(ns));

@@ -103,7 +103,7 @@ const ProfileSession& Analysis::session() const {
       return analyze::session(trace_, operations(), memory(), source_);
     }
     ProfileSession time_alone;
-    time_alone.total_time_ms = static_cast<double>(activity().end_ns - activity().begin_ns) / 1e6;
+    time_alone.total_ns = activity().end_ns - activity().begin_ns;
     return time_alone;
   });
 }

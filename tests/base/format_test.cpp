@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/units.h"
+#include "fathom/figures.h"
 
 namespace fathom::base::format_test {
 

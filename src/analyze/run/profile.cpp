@@ -8,40 +8,27 @@
 #include <utility>
 
 #include "analyze/operations/operations.h"
+#include "base/figure_fields.h"
 #include "base/json_scan.h"
-#include "base/units.h"
 
 namespace fathom::analyze {
 namespace {
 
-using NamedFigures;
 using trace::SpanId;
 
 // An entry's figures in whole nanoseconds and bytes, so that sums are exact in any order.
-struct EntryFigures {
-  std::optional<std::int64_t> gpu_ns, cpu_ns, transfer_ns, overhead_ns;
-  std::optional<std::int64_t> memory_bytes, peak_bytes;
-};
-
-EntryFigures entry_figures(const trace::Trace& trace, SpanId id) {
-  EntryFigures entry;
-  const auto read = [](std::string_view value, double scale) -> std::optional<std::int64_t> {
-    if (value.size() > 1 && value.starts_with('"')) value = value.substr(1, value.size() - 2);
-    const auto number = base::real_of(value);
-    if (!number || !std::isfinite(*number)) return std::nullopt;
-    return std::llround(*number * scale);
-  };
+CallFigures entry_figures(const trace::Trace& trace, SpanId id) {
+  CallFigures entry;
   base::for_each_member(trace.args(id), base::JsonScanner::Mode::lenient,
                         [&](std::string_view key, std::string_view value) {
-                          using base::kBytesPerMb;
-                          using base::kNsPerMs;
-                          if (key == "gpu_time_ms") entry.gpu_ns = read(value, kNsPerMs);
-                          if (key == "cpu_time_ms") entry.cpu_ns = read(value, kNsPerMs);
-                          if (key == "transfer_time_ms") entry.transfer_ns = read(value, kNsPerMs);
-                          if (key == "overhead_ms") entry.overhead_ns = read(value, kNsPerMs);
-                          if (key == "memory_allocated_mb")
-                            entry.memory_bytes = read(value, kBytesPerMb);
-                          if (key == "memory_peak_mb") entry.peak_bytes = read(value, kBytesPerMb);
+                          const base::CallField* const field = base::find_call_field(key);
+                          if (field == nullptr || field->member == nullptr) return;
+                          if (value.size() > 1 && value.starts_with('"')) {
+                            value = value.substr(1, value.size() - 2);
+                          }
+                          const auto number = base::real_of(value);
+                          if (!number || !std::isfinite(*number)) return;
+                          entry.*field->member = std::llround(*number * base::size_of(field->unit));
                         });
   return entry;
 }
@@ -98,7 +85,7 @@ void complete_from(NamedFigures& scope, const NamedFigures& counted) {
 }
 
 std::vector<NamedFigures> scopes_of(const trace::Trace& trace,
-                                        std::unordered_map<std::string_view, Counted>& counted) {
+                                    std::unordered_map<std::string_view, Counted>& counted) {
   std::vector<NamedFigures> scopes = trace.operations;
   if (scopes.empty()) {
     for (auto& [name, entries] : counted) scopes.push_back(sum_up(std::string(name), entries));
@@ -126,9 +113,9 @@ ProfileFindings profile_findings(const trace::Trace& trace) {
   ProfileFindings found;
   const std::vector<std::int64_t> self = self_times(trace.spans);
   std::unordered_map<std::string_view, Counted> counted;
-  Split parts;
+  TimeParts parts;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    const EntryFigures entry = entry_figures(trace, id);
+    const CallFigures entry = entry_figures(trace, id);
     Counted& operation = counted[trace.name(id)];
     operation.durations.push_back(trace.spans.duration_ns[id]);
     operation.self_ns += self[id];
@@ -136,16 +123,17 @@ ProfileFindings profile_findings(const trace::Trace& trace) {
     add_known(operation.cpu_ns, entry.cpu_ns);
     add_known(operation.transfer_ns, entry.transfer_ns);
     add_known(operation.overhead_ns, entry.overhead_ns);
-    if (entry.memory_bytes) found.memory.push_back({trace.spans.end_ns(id), *entry.memory_bytes});
-    if (entry.peak_bytes)
-      found.peak_bytes = std::max(found.peak_bytes.value_or(0), *entry.peak_bytes);
+    if (entry.memory_allocated_bytes) {
+      found.memory.push_back({trace.spans.end_ns(id), *entry.memory_allocated_bytes});
+    }
+    found.peak_bytes = std::max(found.peak_bytes, entry.memory_peak_bytes);
     if (trace.spans.parent[id] != trace::kNoSpan) continue;
     parts.gpu_ns += entry.gpu_ns.value_or(0);
     parts.transfer_ns += entry.transfer_ns.value_or(0);
     parts.overhead_ns += entry.overhead_ns.value_or(0);
     parts.cpu_ns += entry.cpu_ns.value_or(0);
   }
-  if (parts != Split{}) found.parts = parts;
+  if (parts != TimeParts{}) found.parts = parts;
   std::sort(found.memory.begin(), found.memory.end(),
             [](const ProfileMemory& a, const ProfileMemory& b) {
               return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.bytes < b.bytes;

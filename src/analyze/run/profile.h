@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/run/split.h"
+#include "fathom/figures.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
@@ -23,7 +23,7 @@ struct ProfileFindings {
   // however many entries were dropped. What they do not say is counted from the entries, where
   // those are all of the operation's calls.
   std::vector<NamedFigures> scopes;
-  std::optional<Split> parts;         // of the outermost entries; absent where nothing is measured
+  std::optional<TimeParts> parts;     // of the outermost entries; absent where nothing is measured
   std::vector<ProfileMemory> memory;  // by time
   std::optional<std::int64_t> peak_bytes;  // of any entry
 };

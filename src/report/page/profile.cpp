@@ -18,16 +18,15 @@ using analyze::ProfileFindings;
 using base::format_percent;
 using base::format_plural;
 using base::JsonWriter;
-using NamedFigures;
 
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kBars = 12;
 
-std::int64_t length_of(const analyze::Split& parts) {
+std::int64_t length_of(const TimeParts& parts) {
   return parts.gpu_ns + parts.transfer_ns + parts.overhead_ns + parts.cpu_ns;
 }
 
-std::vector<RingPart> ring_of(const analyze::Split& parts) {
+std::vector<RingPart> ring_of(const TimeParts& parts) {
   return {{"GPU", "gpu", parts.gpu_ns},
           {"transfer", "transfer", parts.transfer_ns},
           {"overhead", "overhead", parts.overhead_ns},
