@@ -74,9 +74,27 @@ TEST(PageSummary, StepsAreSlicesWhereThereAreSeveral) {
                            {"ProfilerStep#4", SpanKind::annotation, 100, 100},
                            {"sgemm", SpanKind::kernel, 90, 60}}));
   EXPECT_EQ(steps["slices"]["labels"], nlohmann::json({"step 3", "step 4"}));
-  EXPECT_EQ(steps["slices"]["gpu_ns"], nlohmann::json({10, 50}));
+  EXPECT_EQ(steps["slices"]["parts"][0]["part"], "gpu");
+  EXPECT_EQ(steps["slices"]["parts"][0]["ns"], nlohmann::json({10, 50}));
   const nlohmann::json none = summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 6000}}));
   EXPECT_EQ(none["slices"]["labels"].size(), 48U);
+}
+
+TEST(PageSummary, SlicesGiveEachInstantToOneColour) {
+  const nlohmann::json summary =
+      summary_of(trace_of({{"ProfilerStep#3", SpanKind::annotation, 0, 100},
+                           {"ProfilerStep#4", SpanKind::annotation, 100, 100},
+                           {"sgemm", SpanKind::kernel, 0, 60},
+                           {"ncclAllReduce", SpanKind::kernel, 50, 30},
+                           {"Memset", SpanKind::fill, 70, 20},
+                           {"cudaLaunchKernel", SpanKind::runtime_call, 80, 15}}));
+  std::vector<std::pair<std::string, int>> first_step;
+  for (const auto& part : summary["slices"]["parts"]) {
+    first_step.emplace_back(part["part"], part["ns"][0].get<int>());
+  }
+  const std::vector<std::pair<std::string, int>> expected = {
+      {"gpu", 60}, {"comm", 20}, {"transfer", 10}, {"overhead", 5}, {"cpu", 5}};
+  EXPECT_EQ(first_step, expected);
 }
 
 TEST(PageSummary, HistogramsHoldEveryCall) {

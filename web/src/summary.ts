@@ -61,14 +61,12 @@ export interface Ring {
   parts: { label: string; part: Part; ns: number }[];
 }
 
-// The four parts of time, step by step or, without steps, in equal slices of the run.
+// What time was spent on, step by step or, without steps, in equal slices of the run; of a profile, by
+// operation. Each instant belongs to one part.
 export interface Slices {
   title: string;
   labels: string[];
-  gpu_ns: number[];
-  transfer_ns: number[];
-  overhead_ns: number[];
-  cpu_ns: number[];
+  parts: { part: Part; label: string; ns: number[] }[]; // a number per label
 }
 
 // All spans of one name and kind.

@@ -70,8 +70,8 @@ std::vector<Card> cards_of(const Comparison& comparison) {
   cards.push_back({"Faster", base::format_count(comparison.count(ChangeType::improvement)),
                    fmt::format("by {:g} % or more, proven", comparison.threshold_pct)});
   if (comparison.suspects() > 0) {
-    cards.push_back(
-        {"Suspect", base::format_count(comparison.suspects()), "strong evidence, one run per side"});
+    cards.push_back({"Suspect", base::format_count(comparison.suspects()),
+                     "strong evidence, one run per side"});
   }
   if (const auto pct = peak_change_pct(comparison)) {
     cards.push_back(

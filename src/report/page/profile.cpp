@@ -101,16 +101,17 @@ void write_profile_slices(JsonWriter& json, const ProfileFindings& profile) {
   json.key("labels").begin_array();
   for (const NamedFigures* scope : measured) json.value(scope->operation);
   json.end_array();
-  const auto column = [&](const char* name, std::optional<double> NamedFigures::*ns) {
-    json.key(name).begin_array();
-    for (const NamedFigures* scope : measured) json.value((scope->*ns).value_or(0));
-    json.end_array();
+  json.key("parts").begin_array();
+  const auto column = [&](analyze::Part part, const char* label, auto ns) {
+    std::vector<double> values;
+    for (const auto* scope : measured) values.push_back((scope->*ns).value_or(0));
+    write_slice_part(json, page_part(part), label, values);
   };
-  column("gpu_ns", &NamedFigures::gpu_ns);
-  column("transfer_ns", &NamedFigures::transfer_ns);
-  column("overhead_ns", &NamedFigures::overhead_ns);
-  column("cpu_ns", &NamedFigures::cpu_ns);
-  json.end_object();
+  column(analyze::Part::gpu, "GPU", &NamedFigures::gpu_ns);
+  column(analyze::Part::transfer, "transfer", &NamedFigures::transfer_ns);
+  column(analyze::Part::overhead, "overhead", &NamedFigures::overhead_ns);
+  column(analyze::Part::cpu, "CPU", &NamedFigures::cpu_ns);
+  json.end_array().end_object();
 }
 
 void write_profile_operations(JsonWriter& json, const ProfileFindings& profile) {

@@ -2,6 +2,7 @@
 
 #include "analyze/memory/memory.h"
 #include "base/json_writer.h"
+#include "explain/analysis.h"
 #include "report/hta_report.h"
 #include "report/page/story.h"
 #include "report/run_report.h"
@@ -14,9 +15,19 @@ namespace fathom::report {
 // story, cards, ring
 void write_story(base::JsonWriter& json, const PageStory& story);
 
-// slices: the four parts of time, step by step; in equal slices of the run where there are no
+// slices: what time was spent on, step by step; in equal slices of the run where there are no
 // steps, or too many.
-void write_slices(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
+void write_slices(base::JsonWriter& json, const RunReport& report,
+                  const explain::Analysis& analysis);
+
+// One of the parts of slices: its colour, its name, and a number per slice.
+template <typename Number>
+void write_slice_part(base::JsonWriter& json, std::string_view part, std::string_view label,
+                      const std::vector<Number>& ns) {
+  json.begin_object().key("part").value(part).key("label").value(label).key("ns").begin_array();
+  for (const Number each : ns) json.value(each);
+  json.end_array().end_object();
+}
 
 // operations, scopes, bottlenecks: what the run did, by name
 void write_operations(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);

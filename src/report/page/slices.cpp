@@ -2,14 +2,18 @@
 #include <string>
 #include <vector>
 
+#include "analyze/hta/gpu_time.h"
 #include "analyze/operations/steps.h"
 #include "analyze/run/split.h"
 #include "base/format.h"
+#include "report/page/part.h"
 #include "report/page/sections.h"
 
 namespace fathom::report {
 namespace {
 
+using analyze::Part;
+using analyze::WorkType;
 using base::Interval;
 
 // What the chart of the four parts is cut into.
@@ -52,36 +56,53 @@ Slices slices_of(const RunReport& report, const trace::Trace& trace) {
   return slices;
 }
 
+// Each part over all slices.
+struct SliceColumns {
+  std::vector<std::int64_t> compute, communication, memory, overhead, cpu;
+};
+
+bool has_any(const std::vector<std::int64_t>& column) {
+  return std::any_of(column.begin(), column.end(), [](std::int64_t ns) { return ns != 0; });
+}
+
 }  // namespace
 
-void write_slices(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
-  const Slices slices = slices_of(report, trace);
+void write_slices(base::JsonWriter& json, const RunReport& report,
+                  const explain::Analysis& analysis) {
+  const Slices slices = slices_of(report, analysis.trace());
   json.key("slices");
   if (slices.windows.empty()) {
     json.null();
     return;
   }
-  const std::vector<TimeParts> parts = analyze::split(trace, slices.windows);
-  const auto is_cpu_alone = [](const TimeParts& part) {
-    return part.gpu_ns == 0 && part.transfer_ns == 0 && part.overhead_ns == 0;
-  };
-  if (std::all_of(parts.begin(), parts.end(), is_cpu_alone)) {  // one colour says nothing
+  const auto parts = analyze::split(analysis.trace(), slices.windows);
+  const std::vector<analyze::GpuTime> gpu = analyze::gpu_time(analysis.gpu_work(), slices.windows);
+  SliceColumns columns;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    columns.compute.push_back(gpu[i].compute_ns);
+    columns.communication.push_back(gpu[i].communication_ns);
+    columns.memory.push_back(gpu[i].memory_ns);
+    columns.overhead.push_back(parts[i].overhead_ns);
+    columns.cpu.push_back(parts[i].cpu_ns);
+  }
+  const bool is_cpu_alone = !has_any(columns.compute) && !has_any(columns.communication) &&
+                            !has_any(columns.memory) && !has_any(columns.overhead);
+  if (is_cpu_alone) {  // one colour says nothing
     json.null();
     return;
   }
   json.begin_object().key("title").value(slices.title).key("labels").begin_array();
   for (const std::string& label : slices.labels) json.value(label);
-  json.end_array();
-  const auto column = [&](const char* name, std::int64_t TimeParts::*ns) {
-    json.key(name).begin_array();
-    for (const TimeParts& part : parts) json.value(part.*ns);
-    json.end_array();
-  };
-  column("gpu_ns", &TimeParts::gpu_ns);
-  column("transfer_ns", &TimeParts::transfer_ns);
-  column("overhead_ns", &TimeParts::overhead_ns);
-  column("cpu_ns", &TimeParts::cpu_ns);
-  json.end_object();
+  json.end_array().key("parts").begin_array();
+  write_slice_part(json, page_part(WorkType::compute), "GPU", columns.compute);
+  if (has_any(columns.communication)) {
+    write_slice_part(json, page_part(WorkType::communication), "communication",
+                     columns.communication);
+  }
+  write_slice_part(json, page_part(WorkType::memory), "transfer", columns.memory);
+  write_slice_part(json, page_part(Part::overhead), "overhead", columns.overhead);
+  write_slice_part(json, page_part(Part::cpu), "CPU", columns.cpu);
+  json.end_array().end_object();
 }
 
 }  // namespace fathom::report

@@ -2,6 +2,7 @@ import { ChartView, tooltip } from "../chart";
 import { formatDuration, formatPlural } from "../format";
 import type { Operation } from "../summary";
 import { colour } from "../theme";
+import { tickText } from "../timeline/ruler";
 
 // How many calls took how long; each bin reaches the same ratio further than the one before.
 export function Histogram({ kernel, bins }: { kernel: Operation; bins: number[] }) {
@@ -15,7 +16,7 @@ export function Histogram({ kernel, bins }: { kernel: Operation; bins: number[] 
       config={() => ({
         type: "bar",
         data: {
-          labels: bins.map((_, index) => formatDuration(edge(index))),
+          labels: bins.map((_, index) => tickText(edge(index), edge(index + 1) - edge(index))), // so fine that no two are the same
           datasets: [{ label: "calls", data: bins, backgroundColor: colour(kernel.part), categoryPercentage: 1, barPercentage: 0.94 }],
         },
         options: {

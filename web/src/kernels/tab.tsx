@@ -19,7 +19,7 @@ export function KernelsTab({ summary }: TabProps) {
   const calls = kernels.reduce((sum, row) => sum + row.calls, 0);
   return (
     <>
-      <Panel title="Kernels, copies and fills" note={formatPlural(calls, "call", "calls")} span={12}>
+      <Panel title="Kernels, copies and fills" note={`${formatPlural(calls, "call", "calls")}; shares of all GPU work`} span={12}>
         <div class="choosable">
           <DataTable
             label={{ one: "kernel", many: "kernels" }} rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}

@@ -8,7 +8,7 @@ const kSpentOn: Record<Part, string> = {
 
 export function Bottlenecks({ list, span }: { list: Bottleneck[]; span: Width }) {
   return (
-    <Panel title="Bottlenecks" note="by their own time" span={span}>
+    <Panel title="Bottlenecks" note="shares of the self time of all operations" span={span}>
       <div class="findings">
         {list.map((bottleneck, index) => (
           <div class="finding" key={index}>

@@ -8,7 +8,7 @@ import { useMemo } from "preact/hooks";
 export function OperationTable({ operations }: { operations: Operation[] }) {
   const columns = useMemo(() => columnsOf(operations), [operations]);
   return (
-    <Panel title="All operations" span={12}>
+    <Panel title="All operations" note="shares of the self time of all" span={12}>
       <DataTable
         label={{ one: "operation", many: "operations" }} rows={operations} columns={columns} name={(row) => row.name} sort={{ column: 4, down: true }} height={460}
       />

@@ -1,20 +1,13 @@
 import { ChartView, tooltip } from "../chart";
 import { durationTick, formatDuration } from "../format";
 import { Legend, Panel, type Width } from "../panel";
-import type { Part, Slices } from "../summary";
+import type { Slices } from "../summary";
 import { colour } from "../theme";
 
-const kParts: { part: Part; label: string; key: "gpu_ns" | "transfer_ns" | "overhead_ns" | "cpu_ns" }[] = [
-  { part: "gpu", label: "GPU", key: "gpu_ns" },
-  { part: "transfer", label: "transfer", key: "transfer_ns" },
-  { part: "overhead", label: "overhead", key: "overhead_ns" },
-  { part: "cpu", label: "CPU", key: "cpu_ns" },
-];
-
-// GPU, transfer, overhead and CPU, stacked, step by step.
+// Parts of the time, stacked, step by step.
 export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
-  const total = (key: (typeof kParts)[number]["key"]) => slices[key].reduce((sum, ns) => sum + ns, 0);
-  const words = kParts.map(({ label, key }) => `${label} ${formatDuration(total(key))}`).join(", ");
+  const legend = slices.parts.map(({ part, label, ns }) => ({ part, label, value: formatDuration(ns.reduce((sum, each) => sum + each, 0)) }));
+  const words = legend.map(({ label, value }) => `${label} ${value}`).join(", ");
   return (
     <Panel title={slices.title} span={span}>
       <ChartView
@@ -25,9 +18,9 @@ export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
           type: "bar",
           data: {
             labels: slices.labels,
-            datasets: kParts.map(({ part, label, key }) => ({
+            datasets: slices.parts.map(({ part, label, ns }) => ({
               label,
-              data: slices[key],
+              data: ns,
               backgroundColor: colour(part),
               categoryPercentage: slices.labels.length > 12 ? 1 : 0.8,
               barPercentage: slices.labels.length > 12 ? 0.94 : 0.8,
@@ -44,7 +37,7 @@ export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
           },
         })}
       />
-      <Legend items={kParts.map(({ part, label, key }) => ({ part, label, value: formatDuration(total(key)) }))} />
+      <Legend items={legend} />
     </Panel>
   );
 }

@@ -19,10 +19,10 @@ export const hasTop = (summary: Summary): boolean => topRows(summary).rows.lengt
 
 // The operations that take the most time: on the GPU where there is any, else scopes, else host work.
 export function TopOperations({ summary, span }: { summary: Summary; span: Width }) {
-  const { title, heading, rows } = topRows(summary);
+  const { title, note, heading, rows } = topRows(summary);
   const largest = Math.max(...rows.map((row) => row.total_ns), 1);
   return (
-    <Panel title={title} span={span}>
+    <Panel title={title} note={note} span={span}>
       <div class="scroller">
         <table>
           <thead>
@@ -51,12 +51,12 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
   );
 }
 
-function topRows(summary: Summary): { title: string; heading: string; rows: Row[] } {
+function topRows(summary: Summary): { title: string; note: string; heading: string; rows: Row[] } {
   const gpu = summary.operations.filter((operation) => isGpuWork(operation.kind)).map((row) => ({ ...row, share_pct: row.gpu_share_pct }));
-  if (gpu.length > 0) return { title: "Top kernels", heading: "kernel", rows: byTotal(gpu) };
-  if (summary.scopes.length > 0) return { title: "Time by operation", heading: "operation", rows: byTotal(scopeRows(summary)) };
+  if (gpu.length > 0) return { title: "Top kernels", note: "shares of all GPU work", heading: "kernel", rows: byTotal(gpu) };
+  if (summary.scopes.length > 0) return { title: "Time by operation", note: "less what is inside it", heading: "operation", rows: byTotal(scopeRows(summary)) };
   const host = summary.operations.map((operation) => ({ ...operation, total_ns: operation.self_ns }));
-  return { title: "Time by operation, less what is inside it", heading: "operation", rows: byTotal(host) };
+  return { title: "Time by operation", note: "less what is inside it", heading: "operation", rows: byTotal(host) };
 }
 
 const byTotal = (rows: Row[]): Row[] => [...rows].sort((a, b) => b.total_ns - a.total_ns);

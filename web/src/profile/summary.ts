@@ -67,10 +67,12 @@ function partsByScope(scopes: Scope[]): Slices | null {
   return {
     title: "GPU, transfer, overhead and CPU by operation",
     labels: measured.map((scope) => scope.name),
-    gpu_ns: measured.map((scope) => scope.gpu_ns ?? 0),
-    transfer_ns: measured.map((scope) => scope.transfer_ns ?? 0),
-    overhead_ns: measured.map((scope) => scope.overhead_ns ?? 0),
-    cpu_ns: measured.map((scope) => scope.cpu_ns ?? 0),
+    parts: [
+      { part: "gpu", label: "GPU", ns: measured.map((scope) => scope.gpu_ns ?? 0) },
+      { part: "transfer", label: "transfer", ns: measured.map((scope) => scope.transfer_ns ?? 0) },
+      { part: "overhead", label: "overhead", ns: measured.map((scope) => scope.overhead_ns ?? 0) },
+      { part: "cpu", label: "CPU", ns: measured.map((scope) => scope.cpu_ns ?? 0) },
+    ],
   };
 }
 
