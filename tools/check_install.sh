@@ -25,8 +25,8 @@ for file in "$root"/usr/bin/fathom "$root"/usr/lib/libfathom*.so "$root"/usr/lib
   if LD_LIBRARY_PATH=$root/usr/lib ldd "$file" | grep 'not found'; then echo "  $file: libraries are missing"; exit 1; fi
 done
 
-# A man page for each command that --help lists, without a complaint of man.
-commands=$(fathom completion bash | sed -n 's/.*compgen -W "\([a-z ]*\) --help.*/\1/p')
+# A man page for each command but help, without a complaint of man.
+commands=$(fathom completion bash | sed -n 's/.*compgen -W "\([a-z ]*\) --help.*/\1/p' | sed 's/\<help\>//')
 [ -n "$commands" ] || { echo "  no commands in the completion"; exit 1; }
 for page in fathom $(printf 'fathom-%s ' $commands); do
   complaints=$(man --warnings -l "$root/usr/share/man/man1/$page.1" 2>&1 >/dev/null) || { echo "  no man page: $page"; exit 1; }
@@ -49,7 +49,7 @@ cp "$work/profile.json" "$root/tmp/"
 inside=$root
 [ "$how" != root ] || inside=
 fathom report "$inside/tmp/profile.json" | grep -q consumer
-fathom report "$inside/tmp/profile.json" -o "$inside/tmp/report.html" >/dev/null
+fathom report "$inside/tmp/profile.json" -o "$inside/tmp/report.html" >/dev/null 2>&1
 grep -q '</html>' "$root/tmp/report.html"
 test -e "$root/usr/lib/fathom/libfathom_opencl.so"
 fathom profile -o "$inside/tmp/run.pftrace" -- true 2>/dev/null

@@ -84,7 +84,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     version = output_of(program, "--version").strip()
     top = parsed(output_of(program, "--help"))
-    commands = [term for section in COMMANDS for term, _ in top["sections"].get(section, [])]
+    commands = [term for section in COMMANDS for term, _ in top["sections"].get(section, [])
+                if term != "help"]  # shows the same
     assert commands, "no commands in --help"
     pages = [f"fathom-{command}" for command in commands]
     (folder / "fathom.1").write_text(man_page("fathom", top, version, pages))
