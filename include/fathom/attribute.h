@@ -9,7 +9,8 @@
 
 namespace fathom {
 
-using AttributeValue = std::variant<bool, std::int64_t, double, std::string>;
+// Numbers beyond what 63 bits hold are unsigned; all others are signed.
+using AttributeValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
 
 // Something a scope wants remembered: {"batch", 32}, {"model", "resnet50"}, {"cached", true}.
 struct Attribute {
@@ -18,7 +19,12 @@ struct Attribute {
 
   Attribute(std::string attribute_name, bool flag) : name(std::move(attribute_name)), value(flag) {}
   Attribute(std::string attribute_name, std::integral auto number)
-      : name(std::move(attribute_name)), value(static_cast<std::int64_t>(number)) {}
+      : name(std::move(attribute_name)), value(static_cast<std::int64_t>(number)) {
+    if constexpr (std::unsigned_integral<decltype(number)> &&
+                  sizeof number == sizeof(std::uint64_t)) {
+      if (number > std::uint64_t{INT64_MAX}) value = std::uint64_t{number};
+    }
+  }
   Attribute(std::string attribute_name, std::floating_point auto number)
       : name(std::move(attribute_name)), value(static_cast<double>(number)) {}
   Attribute(std::string attribute_name, std::string text)

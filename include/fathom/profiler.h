@@ -41,8 +41,8 @@ struct ScopeOptions {
 };
 
 // A scope of Profiler::profile: measured from there to end() or its destruction. May be moved, and
-// ended in any order; one that ends on another thread than it began on is closed by its own thread
-// later.
+// ended in any order and on any thread. One that ends on another thread than it began on lasts until
+// then, and is counted when its own thread next profiles, asks for figures, or ends.
 class FATHOM_API Scope {
  public:
   Scope() noexcept;
@@ -83,7 +83,8 @@ class FATHOM_API Profiler {
 
   void enable(bool on) noexcept;
   bool enabled() const noexcept;
-  // Forgets all that was measured. Scopes open at that moment are not counted when they end.
+  // Forgets all that was measured. Scopes open at that moment are not counted when they end, and
+  // are no entries.
   void reset() noexcept;
   void configure(const Options& options) noexcept;  // as if constructed with them, then reset()
 

@@ -14,6 +14,7 @@ struct ValueWriter {
   protozero::pbf_writer& out;
   void operator()(bool value) { out.add_bool(pf::debug_annotation::kBool, value); }
   void operator()(std::int64_t value) { out.add_int64(pf::debug_annotation::kInt, value); }
+  void operator()(std::uint64_t value) { out.add_uint64(pf::debug_annotation::kUint, value); }
   void operator()(double value) { out.add_double(pf::debug_annotation::kDouble, value); }
   void operator()(const std::string& value) {
     out.add_string(pf::debug_annotation::kString, value);
@@ -32,6 +33,9 @@ Attribute read_annotation(protozero::pbf_reader field) {
         break;
       case pf::debug_annotation::kInt:
         attribute.value = field.get_int64();
+        break;
+      case pf::debug_annotation::kUint:
+        attribute.value = field.get_uint64();
         break;
       case pf::debug_annotation::kDouble:
         attribute.value = field.get_double();

@@ -50,13 +50,35 @@ void after_fork_in_child() {
   live().mutex.unlock();
 }
 
+// A thread that leaves scopes open leaves its state to those who end them.
+bool leave_to_anyone(ThreadState& state) {
+  static constexpr unsigned kNoExceptions = 0;
+  close_abandoned(state);
+  state.uncaught = &kNoExceptions;  // the thread's own goes with it
+  for (const auto& scope : state.free_scopes) scope->keeper.store(FreeScope::Keeper::anyone);
+  return !state.free_scopes.empty();
+}
+
 void on_thread_exit(void* pointer) {
   auto* const state = static_cast<ThreadState*>(pointer);
   const std::lock_guard lock(live().mutex);
-  if (live().states.erase(state) != 0) state->core->retire(*state);
+  if (!live().states.contains(state)) return;
+  if (current_thread == state) current_thread = nullptr;
+  if (leave_to_anyone(*state)) return;
+  live().states.erase(state);
+  state->core->retire(*state);
 }
 
 }  // namespace
+
+std::mutex& live_scopes() {
+  return live().mutex;
+}
+
+void retire_ownerless(ThreadState& state) {
+  live().states.erase(&state);
+  state.core->retire(state);
+}
 
 Core::Core(const Options& options, std::atomic<std::uint64_t>* generation)
     : generation_(generation != nullptr ? *generation : own_generation_) {
@@ -75,7 +97,7 @@ Core::~Core() {
   live().cores.erase(this);
   for (const auto& state : threads_) {
     live().states.erase(state.get());
-    for (const auto& scope : state->free_scopes) scope->orphaned.store(true);
+    for (const auto& scope : state->free_scopes) scope->keeper.store(FreeScope::Keeper::nobody);
   }
   if (has_key_) pthread_key_delete(key_);
 }
@@ -107,6 +129,7 @@ void Core::enable(bool on) noexcept {
 void Core::reset() noexcept {
   const std::lock_guard lock(mutex_);
   ++epoch_;
+  reset_ = ticks();
   retired_.clear();
   retired_timelines_.clear();
   retired_drops_ = 0;
@@ -236,11 +259,9 @@ bool Core::samples(ThreadState& state) const noexcept {
 }
 
 void Core::retire(ThreadState& state) noexcept {
-  if (&generation_ == &global_generation) current_thread = nullptr;
   const std::lock_guard lock(mutex_);
   {
     const std::lock_guard state_lock(state.mutex);
-    for (const auto& scope : state.free_scopes) scope->orphaned.store(true);
     state.open = &state.root;
     try {
       if (state.epoch == epoch_) {
@@ -248,7 +269,7 @@ void Core::retire(ThreadState& state) noexcept {
           retired_[operation].merge(stats->snapshot());
         }
         std::vector<Word> words = kept_words(state);
-        if (!words.empty()) retired_timelines_.push_back({state.tid, std::move(words)});
+        if (!words.empty()) retired_timelines_.push_back({state.tid, reset_, std::move(words)});
         retired_drops_ += state.dropped;
       }
     } catch (...) {
@@ -281,7 +302,7 @@ std::vector<Core::Timeline> Core::timelines() const {
   std::vector<Timeline> all = retired_timelines_;
   for (const auto& state : threads_) {
     const std::lock_guard state_lock(state->mutex);
-    if (state->epoch == epoch_) all.push_back({state->tid, kept_words(*state)});
+    if (state->epoch == epoch_) all.push_back({state->tid, reset_, kept_words(*state)});
   }
   return all;
 }
@@ -313,10 +334,18 @@ void Core::start_over_in_child() noexcept {
     activities.set_streaming(false);
     restart_from_environment_.store(true, std::memory_order_relaxed);
   }
-  const ThreadState* const own = static_cast<ThreadState*>(pthread_getspecific(key_));
+  auto* const own = static_cast<ThreadState*>(pthread_getspecific(key_));
   {
     const std::lock_guard lock(mutex_);
+    for (const auto& state : threads_) {
+      for (const auto& scope : state->free_scopes) scope->keeper.store(FreeScope::Keeper::nobody);
+    }
     std::erase_if(threads_, [&](const auto& each) { return each.get() != own; });
+  }
+  if (own != nullptr) {
+    disown_open_scopes(*own);
+    own->free_scopes.clear();
+    own->abandoned.store(0);
   }
   reset();
 }

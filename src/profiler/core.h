@@ -54,6 +54,9 @@ class Core {
 
   // The calling thread's state, made on first use; null when there is no memory for it.
   ThreadState* thread() noexcept;
+  ThreadState* existing_thread() const noexcept {  // null where it has none yet
+    return has_key_ ? static_cast<ThreadState*>(pthread_getspecific(key_)) : nullptr;
+  }
   void retire(ThreadState& state) noexcept;  // when its thread ends
 
   // Statistics of all threads, those gone included, by operation.
@@ -61,6 +64,7 @@ class Core {
 
   struct Timeline {
     std::int64_t tid = 0;
+    std::uint64_t since = 0;  // ticks: scopes that began before were open at a reset
     std::vector<Word> words;
   };
   std::vector<Timeline> timelines() const;  // what is kept
@@ -110,6 +114,7 @@ class Core {
   std::vector<std::shared_ptr<ThreadState>> threads_;
   std::uint64_t changes_ = 0;
   std::uint64_t epoch_ = 1;
+  std::uint64_t reset_ = 0;  // ticks, when the epoch began
   std::unordered_map<OperationId, Statistics> retired_;
   std::vector<Timeline> retired_timelines_;
   std::uint64_t retired_drops_ = 0;
@@ -134,7 +139,13 @@ ScopeRef refer_to_innermost(ThreadState& thread) noexcept;
 // Of a scope that is open on the calling thread; 0 where it is not.
 OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept;
 
-// Annotations for the scope's end.
-void end_scope(OpenScope& scope, std::string_view annotations) noexcept;
+// At `end` ticks, with annotations for it.
+void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept;
+
+// In a forked child: the scopes that are open are the parent's, and nothing is told of them.
+void disown_open_scopes(ThreadState& thread) noexcept;
+
+// Where the thread is gone and the last scope that it left open has ended; under live_scopes().
+void retire_ownerless(ThreadState& state);
 
 }  // namespace fathom::detail

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "profiler/thread_state.h"
@@ -12,9 +14,24 @@ namespace fathom::detail {
 struct FreeScope {
   OpenScope open{};
   pthread_t thread = pthread_self();
-  std::string annotations;              // for its end
-  std::atomic<bool> abandoned = false;  // ended on another thread: its own is to close it
-  std::atomic<bool> orphaned = false;   // its thread, or its profiler, is gone
+  std::string annotations;  // for its end
+
+  // Who ends it. Its own thread may where it is the thread's; the rest is under live_scopes().
+  enum class Keeper : std::uint8_t {
+    thread,   // the one that began it
+    closing,  // the same, but another has ended it already, at `end`
+    anyone,   // the thread is gone: who ends it acts for it
+    nobody,   // the profiler is gone, or it was the parent's of this forked process
+  };
+  std::atomic<Keeper> keeper = Keeper::thread;
+  std::uint64_t end = 0;  // ticks
 };
+
+// Taken by a thread that ends another's scope, by threads and profilers that go.
+std::mutex& live_scopes();
+
+// Scopes that other threads have ended, which could not touch this one's chain. For the thread
+// itself.
+void close_abandoned(ThreadState& thread) noexcept;
 
 }  // namespace fathom::detail

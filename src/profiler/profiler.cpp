@@ -38,21 +38,55 @@ OperationId operation_on(ThreadState& thread, std::string_view name) {
   return operation;
 }
 
-void forget(ThreadState& thread, const FreeScope& scope) {
-  std::erase_if(thread.free_scopes, [&](const auto& each) { return each.get() == &scope; });
-}
-
-// Those that ended on another thread, which could not touch this one's chain.
-void close_abandoned(ThreadState& thread) {
-  for (std::size_t i = thread.free_scopes.size(); i-- > 0;) {
-    const std::shared_ptr<FreeScope> scope = thread.free_scopes[i];
-    if (!scope->abandoned.load(std::memory_order_acquire)) continue;
-    end_scope(scope->open, scope->annotations);
-    forget(thread, *scope);
+// From the innermost outwards: the first one looked at is mostly it.
+void forget(ThreadState& thread, const FreeScope& scope) noexcept {
+  auto& all = thread.free_scopes;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    if (all[i].get() != &scope) continue;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    return;
   }
 }
 
+// On a thread that did not begin it, or that has the number of one that is gone.
+void end_elsewhere(FreeScope& scope) {
+  const std::uint64_t end = ticks();
+  const std::lock_guard lock(live_scopes());
+  ThreadState& thread = *scope.open.thread;
+  switch (scope.keeper.load()) {
+    case FreeScope::Keeper::thread:
+      scope.end = end;
+      scope.keeper.store(FreeScope::Keeper::closing, std::memory_order_release);
+      thread.abandoned.fetch_add(1, std::memory_order_release);
+      return;
+    case FreeScope::Keeper::anyone:
+      end_scope(scope.open, end, scope.annotations);
+      forget(thread, scope);
+      if (thread.free_scopes.empty()) retire_ownerless(thread);
+      return;
+    case FreeScope::Keeper::closing:
+    case FreeScope::Keeper::nobody:
+      return;
+  }
+}
+
+void close_abandoned_here(Core& core) noexcept {
+  if (ThreadState* const thread = core.existing_thread()) close_abandoned(*thread);
+}
+
 }  // namespace
+
+void close_abandoned(ThreadState& thread) noexcept {
+  if (thread.abandoned.load(std::memory_order_acquire) == 0) return;
+  for (std::size_t i = thread.free_scopes.size(); i-- > 0;) {
+    const std::shared_ptr<FreeScope> scope = thread.free_scopes[i];
+    if (scope->keeper.load(std::memory_order_acquire) != FreeScope::Keeper::closing) continue;
+    end_scope(scope->open, scope->end, scope->annotations);
+    forget(thread, *scope);
+    thread.abandoned.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace detail
 
 Scope::Scope() noexcept = default;
@@ -72,12 +106,12 @@ Scope& Scope::operator=(Scope&& other) noexcept {
 
 void Scope::end() noexcept {
   const std::shared_ptr<detail::FreeScope> scope = std::move(open_);
-  if (scope == nullptr || scope->orphaned.load(std::memory_order_acquire)) return;
-  if (pthread_equal(scope->thread, pthread_self()) == 0) {
-    scope->abandoned.store(true, std::memory_order_release);
-    return;
-  }
-  detail::end_scope(scope->open, scope->annotations);
+  if (scope == nullptr) return;
+  const bool is_here =
+      scope->keeper.load(std::memory_order_acquire) == detail::FreeScope::Keeper::thread &&
+      pthread_equal(scope->thread, pthread_self()) != 0;
+  if (!is_here) return detail::end_elsewhere(*scope);
+  detail::end_scope(scope->open, detail::ticks(), scope->annotations);
   detail::forget(*scope->open.thread, *scope);
 }
 
@@ -130,6 +164,7 @@ void Profiler::configure(const Options& options) noexcept {
 }
 
 Summaries Profiler::summary() const {
+  detail::close_abandoned_here(*core_);
   return detail::summarize(*core_);
 }
 
@@ -138,6 +173,7 @@ std::vector<Bottleneck> Profiler::bottlenecks(std::size_t top_n) const {
 }
 
 std::vector<Entry> Profiler::entries() const {
+  detail::close_abandoned_here(*core_);
   return detail::list_entries(*core_);
 }
 
@@ -178,6 +214,7 @@ bool Profiler::start_recording(const std::string& path) noexcept {
   return core_->start_recording(path);
 }
 void Profiler::stop_recording() noexcept {
+  detail::close_abandoned_here(*core_);
   core_->stop_recording();
 }
 

@@ -10,6 +10,9 @@
 namespace fathom::detail {
 namespace {
 
+// In place of an operation.
+constexpr OperationId kDisowned = UINT32_MAX;
+
 OperationStats* make_stats(ThreadState& thread, OperationId operation) noexcept {
   try {
     auto stats = std::make_unique<OperationStats>();
@@ -83,6 +86,7 @@ void push_end(ThreadState& thread, const OpenScope& scope, std::size_t inside, s
 
 // A scope that began while there was a profile to be in, and ends in whatever way.
 void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept {
+  if (scope.operation == kDisowned) return;
   ThreadState& thread = *scope.thread;
   if (scope.operation == 0) {  // sampling left it out
     --thread.skipped;
@@ -97,11 +101,11 @@ void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotati
   push_end(thread, scope, *inside, end, failed, annotations);
   (*inside == 0 ? thread.open : outward(thread.open, *inside - 1).parent) = scope.parent;
   scope.parent->children += duration;
+  if (scope.stats == nullptr) return;  // a reset came in between
   if (scope.instance != 0) {
     thread.core->activities.add(ScopeInstance{scope.instance, scope.parent->instance,
                                               scope.operation, thread.tid, scope.start, end});
   }
-  if (scope.stats == nullptr) return;  // a reset came in between
   const std::uint64_t self = duration - std::min(duration, scope.children);
   if (duration >= OperationStats::kLong) {
     scope.stats->add_long(duration, self);
@@ -154,8 +158,17 @@ OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept {
   return 0;
 }
 
-void end_scope(OpenScope& scope, std::string_view annotations) noexcept {
-  leave_slowly(scope, ticks(), annotations);
+void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept {
+  leave_slowly(scope, end, annotations);
+}
+
+void disown_open_scopes(ThreadState& thread) noexcept {
+  for (OpenScope* scope = thread.open; scope != &thread.root; scope = scope->parent) {
+    scope->operation = kDisowned;
+    scope->stats = nullptr;
+    scope->instance = 0;
+  }
+  thread.open = &thread.root;
 }
 
 namespace {

@@ -72,15 +72,16 @@ void add(std::map<std::string, KernelSummary>& kernels, const GpuActivity& launc
   ++kernel.calls;
 }
 
-// Hands what the GPU did in the iterations to the profiler that measured them.
-void add_gpu_work(ProfileSession& session, Profiler& measured, const ActivityLog::Content& content,
-                  const Iterations& iterations) {
+// Hands what the GPU did in the iterations to the profiler that measured them, and to nobody else:
+// whoever follows memory has heard of it when it happened.
+void add_gpu_work(ProfileSession& session, ActivityLog& measured,
+                  const ActivityLog::Content& content, const Iterations& iterations) {
   const Iteration iteration(content, iterations);
   std::map<std::string, KernelSummary> kernels;
   for (GpuActivity activity : content.activities) {
     activity.scope = iteration.of(activity.scope);
     if (!activity.scope) continue;
-    measured.record(activity);
+    measured.add(activity);
     if (activity.kind == ActivityKind::kernel) add(kernels, activity);
     if (activity.kind != ActivityKind::copy) continue;
     ++session.copies;
@@ -92,7 +93,7 @@ void add_gpu_work(ProfileSession& session, Profiler& measured, const ActivityLog
   // All of it, for what is in use does not begin with the iterations.
   for (MemoryRecord record : content.memory) {
     record.scope = iteration.of(record.scope);
-    measured.record(record);
+    measured.add(record);
   }
   for (auto& [name, kernel] : kernels) {
     kernel.name = name;
@@ -153,7 +154,7 @@ ProfileSession Profiler::profile_function(const std::function<void()>& fn, std::
     std::this_thread::sleep_for(kRecordersNeed);
     // Figures that lack a part of the work would be wrong; then there are none.
     if (core_->activities.dropped() == dropped) {
-      add_gpu_work(session, measured, core_->activities.content(), seen);
+      add_gpu_work(session, measured.core_->activities, core_->activities.content(), seen);
     }
   }
   session.entries = measured.entries();

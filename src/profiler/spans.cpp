@@ -11,7 +11,8 @@ namespace {
 // Collects the scopes of one thread into `spans`; those that did not end keep end = 0.
 class SpanCollector {
  public:
-  SpanCollector(std::vector<ScopeSpan>& spans, std::int64_t tid) : spans_(spans), tid_(tid) {}
+  SpanCollector(std::vector<ScopeSpan>& spans, const Core::Timeline& timeline)
+      : spans_(spans), tid_(timeline.tid), since_(timeline.since) {}
 
   void begin(OperationId operation, std::uint64_t ticks, const WordNotes* notes) {
     ScopeSpan span;
@@ -28,6 +29,7 @@ class SpanCollector {
     if (open_.empty()) return;  // began where no words are
     ScopeSpan& span = spans_[open_.back()];
     open_.pop_back();
+    if (span.start < since_) return;  // it was open at a reset
     span.end = std::max(ticks, span.start);
     if (notes == nullptr) return;
     span.instance = notes->instance;
@@ -41,6 +43,7 @@ class SpanCollector {
  private:
   std::vector<ScopeSpan>& spans_;
   const std::int64_t tid_;
+  const std::uint64_t since_;
   std::vector<std::size_t> open_;
 };
 
@@ -61,7 +64,7 @@ std::uint64_t last_end_within(const std::vector<ScopeSpan>& spans, std::size_t l
 std::vector<ScopeSpan> read_spans(std::span<const Core::Timeline> timelines, std::size_t limit) {
   std::vector<ScopeSpan> all;
   for (const Core::Timeline& timeline : timelines) {
-    SpanCollector collector(all, timeline.tid);
+    SpanCollector collector(all, timeline);
     WordReader().read(timeline.words, collector);
   }
   const std::uint64_t last_end = last_end_within(all, limit);

@@ -141,6 +141,22 @@ TEST(MemoryProfiler, TakesRecordsOfManyThreadsWhileItIsAsked) {
   EXPECT_EQ(memory.tracked().at(0).count, 2000U);
 }
 
+TEST(MemoryProfiler, SeesWhatAProfiledFunctionAllocatesOnce) {
+  profiler().configure({});
+  MemoryProfiler memory;
+  memory.start();
+  // A recorder was heard of, and so GPU work is looked for.
+  profiler().record(GpuActivity{});
+  std::uint64_t address = 1000;
+  profiler().profile_function([&] { allocate(++address, kMb); }, "leaks", 0, 3);
+  profiler().profile_function([&] { allocate(1, kMb), release(1, kMb); }, "frees", 0, 3);
+  memory.stop();
+  ASSERT_EQ(memory.leaks().size(), 1U);
+  EXPECT_EQ(memory.leaks()[0].blocks, 3U);
+  EXPECT_DOUBLE_EQ(memory.leaks()[0].allocated_mb(), 3);
+  EXPECT_DOUBLE_EQ(memory.peak().peak_allocated_mb, 4);
+}
+
 TEST(MemoryProfiler, ATrackMayOutliveIt) {
   MemoryTrack track;
   {

@@ -1,6 +1,11 @@
 #include <fathom/fathom.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -199,11 +204,13 @@ TEST_F(Scopes, MayEndOnAnotherThread) {
   EXPECT_EQ(profiler().summary().at("wanders").calls, 1U);
 }
 
-TEST_F(Scopes, MayOutliveTheirThread) {
+TEST_F(Scopes, MayOutliveTheirThreadAndTheirProfiler) {
   Scope scope;
-  std::jthread([&] { scope = profiler().profile("orphan"); }).join();
+  {
+    Profiler own;
+    std::jthread([&] { scope = own.profile("orphan"); }).join();
+  }
   scope.end();
-  EXPECT_FALSE(profiler().summary().contains("orphan"));
 }
 
 TEST_F(Scopes, SampledFollowTheirRoot) {
@@ -230,6 +237,116 @@ TEST_F(Scopes, WithVeryLongNames) {
   const std::string name(100'000, 'x');
   { const Scope scope = profiler().profile(name); }
   EXPECT_EQ(profiler().summary().begin()->first, name);
+}
+
+using namespace std::chrono_literals;
+
+TEST_F(Scopes, EndedOnAnotherThreadLastUntilThen) {
+  Scope handed_over = profiler().profile("handed over");
+  std::thread([&] { handed_over.end(); }).join();
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LT(*profiler().summary().at("handed over").total_time_ms(), 40);
+  ASSERT_EQ(profiler().entries().size(), 1U);
+  EXPECT_LT(profiler().entries()[0].duration_ms(), 40);
+}
+
+TEST_F(Scopes, WhoseThreadIsGoneLastUntilTheyEnd) {
+  Scope left_open;
+  std::thread([&] {
+    left_open = profiler().profile("left open");
+    FATHOM_SCOPE("inside");
+  }).join();
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(profiler().summary().size(), 1U) << "it has not ended";
+  left_open.end();
+  EXPECT_GE(*profiler().summary().at("left open").total_time_ms(), 30);
+  const std::vector<Entry> entries = profiler().entries();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].operation, "left open");
+  EXPECT_GE(entries[0].duration_ms(), 30);
+  EXPECT_EQ(entries[1].parent, 0U);
+}
+
+TEST_F(Scopes, OpenAtAResetAreForgotten) {
+  {
+    FATHOM_SCOPE("around");
+    const Scope other = profiler().profile("also around");
+    profiler().reset();
+    leaf();
+  }
+  const std::vector<Entry> entries = profiler().entries();
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].operation, "leaf");
+  EXPECT_FALSE(entries[0].parent);
+  EXPECT_EQ(profiler().summary().size(), 1U);
+  EXPECT_EQ(profiler().drops().entries, 0U);
+}
+
+TEST_F(Scopes, TwoMayStandOnOneLine) {
+  // clang-format off
+  { FATHOM_SCOPE("first"); FATHOM_SCOPE("second"); }
+  // clang-format on
+  EXPECT_EQ(profiler().summary().size(), 2U);
+}
+
+TEST_F(Scopes, KeepAttributesOf64BitsAsTheyAre) {
+  const std::vector<Attribute> attributes = {
+      {"most", UINT64_MAX}, {"least", INT64_MIN}, {"large", INT64_MAX}, {"odd", (1ULL << 53) + 1}};
+  profiler().profile("counted", {.attributes = attributes}).end();
+  ASSERT_EQ(profiler().entries().size(), 1U);
+  EXPECT_EQ(profiler().entries()[0].attributes, attributes);
+  EXPECT_EQ(std::get<std::uint64_t>(attributes[0].value), UINT64_MAX);
+}
+
+// Thread CPU time of scopes nested so deep.
+double cost_of_depth(std::size_t depth) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  std::vector<Scope> open;
+  open.reserve(depth);
+  const double begin = now();
+  for (std::size_t i = 0; i < depth; ++i) open.push_back(profiler().profile("nested"));
+  while (!open.empty()) open.pop_back();
+  return now() - begin;
+}
+
+TEST_F(Scopes, CostTheSameHoweverDeepTheyAre) {
+  cost_of_depth(1000);
+  double few = 1e9;
+  double many = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    few = std::min(few, cost_of_depth(4'000));
+    many = std::min(many, cost_of_depth(64'000));
+  }
+  EXPECT_LT(many / few, 16 * 6) << "16 where it is linear, 256 where it is quadratic";
+}
+
+// In the child of a fork, the scopes that were open are the parent's.
+TEST_F(Scopes, OfTheParentAreNotAForkedChilds) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer cannot follow a forked child";
+#endif
+  Scope free = profiler().profile("of the parent");
+  pid_t child = -1;
+  {
+    FATHOM_SCOPE("also of the parent");
+    child = fork();
+    if (child == 0) leaf();
+  }
+  free.end();
+  if (child == 0) {
+    const std::vector<Entry> entries = profiler().entries();
+    const bool is_right = entries.size() == 1 && entries[0].operation == "leaf" &&
+                          !entries[0].parent && profiler().summary().size() == 1;
+    _exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(profiler().summary().size(), 2U);
 }
 
 }  // namespace fathom::scopes_test

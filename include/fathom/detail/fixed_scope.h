@@ -60,7 +60,8 @@ class FixedScope {
 
 // Profiles the rest of the enclosing block under a fixed name, at the lowest cost:
 //   FATHOM_SCOPE("decode");
-#define FATHOM_SCOPE(name)                                                              \
-  static constinit ::fathom::detail::Site FATHOM_JOIN(fathom_site_, __LINE__){"" name}; \
-  const ::fathom::detail::FixedScope FATHOM_JOIN(fathom_scope_,                         \
-                                                 __LINE__)(FATHOM_JOIN(fathom_site_, __LINE__))
+#define FATHOM_SCOPE(name) FATHOM_SCOPE_NUMBERED_(name, __COUNTER__)
+#define FATHOM_SCOPE_NUMBERED_(name, number)                                          \
+  static constinit ::fathom::detail::Site FATHOM_JOIN(fathom_site_, number){"" name}; \
+  const ::fathom::detail::FixedScope FATHOM_JOIN(fathom_scope_,                       \
+                                                 number)(FATHOM_JOIN(fathom_site_, number))
