@@ -18,7 +18,7 @@ constexpr const char* kTrace = R"({"traceEvents": [
   {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":160,"args":{"Device Type":1,"Device Id":0,
    "Addr":4096,"Bytes":1048576,"Total Allocated":1048576,"Total Reserved":4194304}},
   {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":170,"args":{"Device Type":1,"Device Id":0,
-   "Addr":2004096,"Bytes":2097152,"Total Allocated":3145728,"Total Reserved":4194304}},
+   "Addr":2101248,"Bytes":2097152,"Total Allocated":3145728,"Total Reserved":4194304}},
   {"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":500,"args":{"Device Type":1,"Device Id":0,
    "Addr":4096,"Bytes":-1048576,"Total Allocated":2097152,"Total Reserved":4194304}}
 ]})";
