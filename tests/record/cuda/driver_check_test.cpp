@@ -23,7 +23,7 @@ TEST(DriverCheck, ADriverSaysWhichCudaItRuns) {
 TEST(DriverCheck, ALibraryThatIsNoDriverIsRecognised) {
   const DriverCheck check = check_cuda_driver("libm.so.6");
   EXPECT_FALSE(check.found);
-  EXPECT_NE(check.line.find("no working NVIDIA driver"), std::string::npos) << check.line;
+  EXPECT_NE(check.line.find("not a working NVIDIA driver"), std::string::npos) << check.line;
 }
 
 }  // namespace fathom::record::cuda::driver_check_test
