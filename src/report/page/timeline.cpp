@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "analyze/hta/gpu_work.h"
-#include "analyze/operations/steps.h"
 #include "base/json_writer.h"
 #include "report/page/counters.h"
 #include "report/page/layout.h"
@@ -45,11 +44,14 @@ struct Columns {
 
 class Writer {
  public:
-  Writer(const trace::Trace& trace, const analyze::GpuWork& gpu_work)
-      : trace_(trace), gpu_work_(gpu_work), layout_(page_layout(trace)) {
-    for (const std::int64_t start : trace.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
-    if (trace.spans.size() == 0) begin_ns_ = 0;
-    knows_kinds_ = std::any_of(trace.spans.kind.begin(), trace.spans.kind.end(),
+  explicit Writer(const explain::Analysis& analysis)
+      : trace_(analysis.trace()),
+        gpu_work_(analysis.gpu_work()),
+        steps_(analysis.steps()),
+        layout_(page_layout(trace_)) {
+    for (const std::int64_t start : trace_.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
+    if (trace_.spans.size() == 0) begin_ns_ = 0;
+    knows_kinds_ = std::any_of(trace_.spans.kind.begin(), trace_.spans.kind.end(),
                                [](SpanKind kind) { return kind != SpanKind::other; });
   }
 
@@ -145,7 +147,7 @@ class Writer {
       json.end_array().end_object();
     }
     json.end_array().key("steps").begin_array();
-    for (const SpanId id : analyze::step_spans(trace_)) json.value(layout_.place[id]);
+    for (const SpanId id : steps_) json.value(layout_.place[id]);
     json.end_array().key("counters");
     write_counters(json, trace_, gpu_work_, begin_ns_);
     write_instants(json);
@@ -176,6 +178,7 @@ class Writer {
 
   const trace::Trace& trace_;
   const analyze::GpuWork& gpu_work_;
+  const std::vector<SpanId>& steps_;
   PageLayout layout_;
   std::int64_t begin_ns_ = INT64_MAX;
   bool knows_kinds_ = false;
@@ -218,7 +221,7 @@ std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
 
 PageData page_timeline(const explain::Analysis& analysis) {
   const trace::Trace& trace = analysis.trace();
-  Writer writer(trace, analysis.gpu_work());
+  Writer writer(analysis);
   std::string timeline = writer.timeline();
   return {{"timeline", std::move(timeline)}, {"args", write_args(trace, writer.layout())}};
 }
