@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "base/error.h"
@@ -52,7 +53,15 @@ class Adder {
   CLI::Option* operator()(double* into) const {
     return add(*into)->check(checked<double>("number", option_.range));
   }
-  CLI::Option* operator()(std::size_t* into) const { return add_whole(*into); }
+  CLI::Option* operator()(std::size_t* into) const {
+    CLI::Option* const added = add_whole(*into);
+    if (option_.zero_is_all) {
+      added->transform([](const std::string& word) {
+        return word == "0" ? std::to_string(std::numeric_limits<std::int64_t>::max()) : word;
+      });
+    }
+    return added;
+  }
   CLI::Option* operator()(int* into) const { return add_whole(*into); }
   CLI::Option* operator()(bool* into) const {
     return app_.add_flag(option_.names, *into, option_.what);
@@ -205,6 +214,11 @@ void Command::choice(const std::string& names, std::string& into, std::vector<st
                      .what = what,
                      .choices = std::move(choices),
                      .shows_default = true});
+}
+
+void Command::top(std::size_t& into, const std::string& what) {
+  option("--top", &into, what);
+  options.back().zero_is_all = true;
 }
 
 void Command::json(Outputs& outputs, const std::string& what, JsonWord word) {

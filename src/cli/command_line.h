@@ -48,6 +48,7 @@ struct Option {
   bool is_required = false;
   bool shows_default = false;
   bool may_be_input = false;  // JsonWord
+  bool zero_is_all = false;   // of a number: 0 stands for the largest
 };
 
 struct Command {
@@ -64,6 +65,8 @@ struct Command {
   void option(const std::string& names, Target target, const std::string& what, Range range = {});
   void choice(const std::string& names, std::string& into, std::vector<std::string> choices,
               const std::string& what);
+  // --top; 0 becomes the largest number.
+  void top(std::size_t& into, const std::string& what = "Rows per table; 0 for all");
   // `--json [FILE]`; after the positional.
   void json(Outputs& outputs,
             const std::string& what = "Everything, as JSON; to a file if one is named",

@@ -144,7 +144,7 @@ Command compare_command() {
   command.option("--gate", &options->gate, "Turn the verdict into an exit status, for CI");
   command.option("--single-run-gate", &options->settings.single_run_decides,
                  "Let one run per side decide by the threshold alone, noise included");
-  command.option("--top", &options->top, "Rows per table");
+  command.top(options->top);
   command.json(options->outputs);
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.run = [options](Files& files) { return run(*options, files); };

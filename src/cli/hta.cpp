@@ -137,7 +137,7 @@ Command hta_command() {
       kHtaNotes};
   command.positional("TRACE", &options->files, "Traces, or directories of them");
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
-  command.option("--top", &options->top, "Rows per table");
+  command.top(options->top);
   command.json(options->outputs);
   command.option("--all-steps", &options->all_steps, "Include the last profiler step");
   command.run = [options](Files& files) { return run(*options, files); };

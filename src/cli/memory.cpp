@@ -113,7 +113,7 @@ Command memory_command() {
                  "With a program: overwrite FILE of -o even where it is not a run");
   command.option("--interval", &options->interval_ms,
                  "With a program: milliseconds between samples of host memory", {1, 10'000});
-  command.option("--top", &options->top, "Rows per table");
+  command.top(options->top);
   command.json(options->outputs);
   command.run = [options](Files& files) {
     return options->is_program ? record_and_show(*options, files) : show_file(*options, files);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/output.h"
+#include "base/shell_word.h"
 
 namespace fathom::cli {
 
@@ -17,7 +18,7 @@ void resolve(Outputs& outputs, Files& files) {
   if (outputs.page.ends_with(".json")) {
     if (!outputs.wants_json || !outputs.json.empty()) {
       throw base::Error(outputs.page, "-o writes the page, which is HTML",
-                        "For JSON: --json " + outputs.page);
+                        "For JSON: --json " + base::shell_word(outputs.page));
     }
     outputs.json = std::exchange(outputs.page, {});
   }

@@ -42,6 +42,7 @@ struct ProfileOptions {
   bool no_cuda = false;
   bool api = false;
   int repeat = 1;
+  std::size_t top = 10;
 };
 
 // Said where it matters: CUDA was to be recorded, and cannot be.
@@ -96,7 +97,7 @@ void show(const ProfileOptions& options, const RunToShow& run, Files& files) {
   const report::RunReport report = report::make_report(run.analysis);
   if (options.outputs.wants_json) write_session(report.session, options.outputs, files);
   if (!options.outputs.wants_text()) return;
-  fmt::print(stderr, "{}", to_text(report, run.trace, 10, base::terminal_width(stderr)));
+  fmt::print(stderr, "{}", to_text(report, run.trace, options.top, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
   if (run.is_readable_there) say_what_next(run.analysis.source());
 }
@@ -179,6 +180,7 @@ Command profile_command() {
   command.option("--api", &options->api, "Record every GPU runtime call, even small ones");
   command.option("--repeat", &options->repeat, "Number of runs to record, one file per run",
                  {1, 1000});
+  command.top(options->top);
   command.json(options->outputs,
                "The session of the (last) run as JSON: to this file, or to standard error in place "
                "of the text",

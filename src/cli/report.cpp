@@ -55,7 +55,7 @@ Command report_command() {
   command.positional("FILE", &options->file, "A trace or profile of any format Fathom reads");
   command.option("-o,--output", &options->outputs.page,
                  "Write the page: one HTML file, to look at and pass on");
-  command.option("--top", &options->top, "Rows per table");
+  command.top(options->top);
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

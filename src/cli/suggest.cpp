@@ -47,7 +47,7 @@ Command suggest_command() {
   auto options = std::make_shared<SuggestOptions>();
   Command command = {"suggest", "What to change, and what it would save", kSuggestNotes};
   command.positional("TRACE", &options->file, "A trace or profile of any format Fathom reads");
-  command.option("--top", &options->top, "Suggestions to show");
+  command.top(options->top, "Suggestions to show; 0 for all");
   command.option("--critical", &options->critical, "Only those that save 20 % or more");
   command.option("--all", &options->all, "Include those that save less than 0.5 %");
   command.json(options->outputs);

@@ -30,6 +30,7 @@ struct TimelineOptions {
   std::string chrome;
   double min_duration_us = 1;
   bool no_python = false;
+  std::size_t top = 20;
 };
 
 // What is drawn; the figures are always those of the whole trace.
@@ -47,7 +48,8 @@ void show_figures(const explain::Analysis& analysis, const TimelineOptions& opti
   const analyze::TimelineStats& stats = analysis.timeline_stats();
   if (outputs.wants_json) write_json(report::to_json(stats, analysis.trace()), outputs.json, files);
   if (outputs.wants_text() && !draws) {
-    write_text(report::to_text(stats, analysis.trace(), options.file, base::terminal_width(stdout)),
+    write_text(report::to_text(stats, analysis.trace(), options.file, options.top,
+                               base::terminal_width(stdout)),
                {}, files);
   }
 }
@@ -92,6 +94,7 @@ Command timeline_command() {
   command.option("--min-duration-us", &options->min_duration_us,
                  "Leave out shorter spans; the figures count them all");
   command.option("--no-python", &options->no_python, "Leave out Python functions");
+  command.top(options->top);
   command.json(options->outputs, "The figures, as JSON; to a file if one is named");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -81,10 +81,11 @@ std::vector<std::string> recommendations(std::span<const Suggestions> ranks) {
   return texts;
 }
 
-std::string what_to_change(const Suggestions& found, const std::string& source, std::size_t width) {
+std::string what_to_change(const Suggestions& found, const std::string& source, std::size_t top,
+                           std::size_t width) {
   if (found.list.empty()) return {};
   base::Table table({"what to change", "gain"});
-  for (std::size_t i = 0; i < std::min(kShown, found.list.size()); ++i) {
+  for (std::size_t i = 0; i < std::min({kShown, top, found.list.size()}); ++i) {
     const Suggestion& one = found.list[i];
     const bool is_bound = one.basis == GainBasis::bound;
     table.row({one.title, one.gain ? (is_bound ? "≤ " : "−") + base::format_percent(one.gain_pct)

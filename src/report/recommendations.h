@@ -35,6 +35,6 @@ std::vector<std::string> recommendations(std::span<const advise::Suggestions> ra
 
 // "what to change" and a line for each of the first few; empty where there is nothing to say.
 std::string what_to_change(const advise::Suggestions& found, const std::string& source,
-                           std::size_t width);
+                           std::size_t top, std::size_t width);
 
 }  // namespace fathom::report

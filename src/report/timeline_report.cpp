@@ -11,6 +11,7 @@
 #include "base/shell_word.h"
 #include "base/table.h"
 #include "report/text/bar.h"
+#include "report/text/more_rows.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -19,7 +20,6 @@ namespace {
 using analyze::TimelineStats;
 using analyze::TrackActivity;
 
-constexpr std::size_t kTracks = 20;
 constexpr std::size_t kActivityBarColumns = 40;
 
 double percent_of(std::int64_t part, std::int64_t whole) {
@@ -48,29 +48,26 @@ std::string figure(std::string_view name, const std::optional<std::int64_t>& ns,
                      base::format_percent(share), base::format_duration(*ns));
 }
 
-std::string track_table(const TimelineStats& stats, const trace::Trace& trace, std::size_t width) {
+std::string track_table(const TimelineStats& stats, const trace::Trace& trace, std::size_t top,
+                        std::size_t width) {
   std::vector<TrackActivity> tracks = stats.tracks;
   std::stable_sort(
       tracks.begin(), tracks.end(),
       [](const TrackActivity& a, const TrackActivity& b) { return a.busy_ns > b.busy_ns; });
   base::Table table({"track", "spans", "busy", "share"});
-  const std::size_t shown = std::min(kTracks, tracks.size());
+  const std::size_t shown = std::min(top, tracks.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.row({label_of(trace.tracks[tracks[i].track]), base::format_count(tracks[i].spans),
                base::format_duration(tracks[i].busy_ns),
                base::format_percent(percent_of(tracks[i].busy_ns, stats.total_ns()))});
   }
-  std::string text = "\n" + table.text(width);
-  if (tracks.size() > shown) {
-    text += fmt::format("  … {} more (--json)\n", base::format_count(tracks.size() - shown));
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(tracks.size(), shown);
 }
 
 }  // namespace
 
 std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
-                    const std::string& source, std::size_t width) {
+                    const std::string& source, std::size_t top, std::size_t width) {
   const std::string file = std::filesystem::path(source).filename().string();
   const std::string& title = trace.run.command.empty() ? file : trace.run.command;
   std::string text = fmt::format(
@@ -80,7 +77,7 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
   text += "\n" + figure("CPU active", stats.cpu_active_ns, stats.total_ns());
   text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());
   text += figure("both", stats.overlap_ns, stats.total_ns());
-  text += track_table(stats, trace, width);
+  text += track_table(stats, trace, top, width);
   return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n",
                             base::shell_word(source));
 }

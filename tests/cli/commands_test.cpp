@@ -49,6 +49,30 @@ TEST(Report, IsAsWideAsColumnsSaysInAPipe) {
   EXPECT_FALSE(has_whole_name("4000"));
 }
 
+TEST(Report, QuotesPathsInCommandsToPaste) {
+  const Scratch scratch;
+  const std::string file = scratch.write("my trace.json", kTrace);
+  EXPECT_NE(run_program({"timeline", file}).out.find("fathom timeline '" + file + "' -o"),
+            std::string::npos);
+}
+
+TEST(Report, ShowsKernelsWithLongNamesAsDifferentOnes) {
+  const Scratch scratch;
+  const std::string begin = "void at::native::vectorized_elementwise_kernel<4, at::native::";
+  std::string events;
+  for (const char* end : {"AddFunctor<float>>()", "MulFunctor<float>>()"}) {
+    events += fmt::format(
+        R"({}{{"ph":"X","cat":"kernel","name":"{}{}","pid":0,"tid":7,"ts":{},"dur":9,"args":{{"stream":7,"device":0}}}})",
+        events.empty() ? "" : ",", begin, end, events.size());
+  }
+  const std::string file = scratch.write("trace.json", "[" + events + "]");
+  for (const char* command : {"report", "hta"}) {
+    const std::string text = run_program({command, file}, {.columns = "90"}).out;
+    EXPECT_NE(text.find("Add"), std::string::npos) << text;
+    EXPECT_NE(text.find("Mul"), std::string::npos) << text;
+  }
+}
+
 TEST(Report, OfADamagedFileWarnsAndReportsTheRest) {
   const Scratch scratch;
   const std::string file = scratch.write("cut.json", std::string(kTrace).substr(0, 200));

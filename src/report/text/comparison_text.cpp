@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "report/comparison_report.h"
 #include "report/comparison_words.h"
+#include "report/text/more_rows.h"
 #include "report/text/wrapped.h"
 
 namespace fathom::report {
@@ -24,9 +25,7 @@ std::string operation_table(const Comparison& comparison, std::size_t top, std::
   for (std::size_t i = 0; i < shown; ++i) changes.push_back(&comparison.operations[i]);
   const std::string table = change_table(changes, width);
   if (table.empty()) return {};
-  const std::size_t rest = comparison.operations.size() - shown;
-  return "\n" + table +
-         (rest > 0 ? fmt::format("  … {} more (--top {})\n", rest, shown + rest) : std::string());
+  return "\n" + table + more_rows(comparison.operations.size(), shown);
 }
 
 // How many operations are called more or less often, by the threshold at least.

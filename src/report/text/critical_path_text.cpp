@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/critical_path_report.h"
+#include "report/text/more_rows.h"
 
 namespace fathom::report {
 namespace {
@@ -58,12 +59,7 @@ std::string operations_table(const CriticalPath& path, std::size_t top, std::siz
                base::format_duration(static_cast<double>(operation.path_ns)),
                base::format_percent(share_of(operation.path_ns, path.total_ns()))});
   }
-  std::string text = "\n" + table.text(width);
-  if (path.operations.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n",
-                        base::format_count(path.operations.size() - shown), path.operations.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(path.operations.size(), shown);
 }
 
 // A column for each of the four that bound the run most; steps add up to 100 % with the rest.
@@ -74,7 +70,7 @@ std::string steps_table(const CriticalPath& path, std::vector<Bound> order, std:
   std::vector<std::string> header = {"step", "time"};
   for (const Bound bound : order) header.push_back(words(bound));
   base::Table table(header);
-  const std::size_t shown = std::min(std::max<std::size_t>(top, 1), path.steps.size());
+  const std::size_t shown = std::min(top, path.steps.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::PathStep& step = path.steps[i];
     const std::int64_t duration = step.end_ns - step.start_ns;
@@ -86,12 +82,7 @@ std::string steps_table(const CriticalPath& path, std::vector<Bound> order, std:
     }
     table.row(std::move(row));
   }
-  std::string text = "\n" + table.text(width);
-  if (path.steps.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n", base::format_count(path.steps.size() - shown),
-                        path.steps.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(path.steps.size(), shown);
 }
 
 }  // namespace

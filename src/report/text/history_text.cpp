@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/history_report.h"
+#include "report/text/more_rows.h"
 
 namespace fathom::report {
 namespace {
@@ -66,9 +67,7 @@ std::string change_table(const History& history, std::size_t top, std::size_t wi
     }
   }
   if (table.empty()) return {};
-  std::string text = "\n" + table.text(width);
-  if (rows > top) text += fmt::format("  … {} more (--top {})\n", rows - top, rows);
-  return text;
+  return "\n" + table.text(width) + more_rows(rows, top);
 }
 
 }  // namespace

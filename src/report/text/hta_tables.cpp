@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/format.h"
 #include "base/table.h"
@@ -94,15 +95,16 @@ std::string queue_table(const RankFindings& rank, std::size_t top, std::size_t w
   return titled(table, width) + more_rows(rank.queues.size(), shown);
 }
 
-std::string bandwidth_table(const RankFindings& rank, std::size_t width) {
+std::string bandwidth_table(const RankFindings& rank, std::size_t top, std::size_t width) {
   base::Table table({"copies", "count", "bytes", "time", "rate", "median", "max"});
-  for (const analyze::Bandwidth& copy : rank.bandwidths) {
+  const std::size_t shown = std::min(top, rank.bandwidths.size());
+  for (const analyze::Bandwidth& copy : std::span(rank.bandwidths).first(shown)) {
     table.row({copy.name, format_count(copy.count),
                base::format_bytes(static_cast<double>(copy.bytes)),
                base::format_duration(copy.busy_ns), rate(copy.mean_gb_s), rate(copy.median_gb_s),
                rate(copy.max_gb_s)});
   }
-  return titled(table, width);
+  return titled(table, width) + more_rows(rank.bandwidths.size(), shown);
 }
 
 std::string annotations_table(const RankFindings& rank, std::size_t top, std::size_t width) {
@@ -119,10 +121,11 @@ std::string annotations_table(const RankFindings& rank, std::size_t top, std::si
 
 }  // namespace
 
-std::string ranks_table(const HtaReport& report, std::size_t width) {
+std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t width) {
   base::Table table({"rank", "GPU", "total", "compute", "communication", "copies", "idle",
                      "host wait", "overlapped"});
-  for (const RankFindings& rank : report.ranks) {
+  const std::size_t shown = std::min(top, report.ranks.size());
+  for (const RankFindings& rank : std::span(report.ranks).first(shown)) {
     const std::string gpu = rank.device ? std::to_string(*rank.device) : "–";
     if (!rank.temporal) {
       table.row({rank_text(rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
@@ -135,7 +138,7 @@ std::string ranks_table(const HtaReport& report, std::size_t width) {
                share(time.idle_ns, time.total_ns), share(rank.idle.host_wait_ns, time.total_ns),
                rank.comm_comp_overlap_pct ? format_percent(*rank.comm_comp_overlap_pct) : "–"});
   }
-  return titled(table, width);
+  return titled(table, width) + more_rows(report.ranks.size(), shown);
 }
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
@@ -156,7 +159,7 @@ std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, s
 std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t width) {
   return types_table(rank, width) + idle_table(rank, top, width) +
          launches_table(rank, top, width) + queue_table(rank, top, width) +
-         bandwidth_table(rank, width) + annotations_table(rank, top, width) +
+         bandwidth_table(rank, top, width) + annotations_table(rank, top, width) +
          to_text(rank.critical_path, top, width);
 }
 

@@ -11,7 +11,7 @@ namespace fathom::report {
 std::string rank_text(const analyze::RankFindings& rank);
 
 // One row per rank.
-std::string ranks_table(const HtaReport& report, std::size_t width);
+std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t width);
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width);
 

@@ -108,7 +108,7 @@ std::string to_text(const HtaReport& report, std::size_t top, std::size_t width)
   std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
-  if (report.ranks.size() > 1) text += ranks_table(report, width);
+  if (report.ranks.size() > 1) text += ranks_table(report, top, width);
   text += kernels_table(report.summary, top, width);
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);

@@ -7,6 +7,7 @@
 #include "base/table.h"
 #include "report/memory_report.h"
 #include "report/text/level_chart.h"
+#include "report/text/more_rows.h"
 
 namespace fathom::report {
 namespace {
@@ -149,12 +150,7 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
     table.row({"(allocated before the recording)", bytes_text(older), "–",
                base::format_percent(percent(older, whole))});
   }
-  std::string text = "\n" + table.text(width);
-  if (uses.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n", base::format_count(uses.size() - shown),
-                        uses.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(uses.size(), shown);
 }
 
 // What happened beside the levels, a line each.

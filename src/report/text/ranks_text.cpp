@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/ranks_report.h"
+#include "report/text/more_rows.h"
 
 namespace fathom::report {
 namespace {
@@ -39,14 +40,15 @@ std::string cause_text(const RankRow& row) {
   return compute > host ? ", because it computes longer" : ", because its host launches late";
 }
 
-std::string ranks_table(const RankReport& report, std::size_t width) {
+std::string ranks_table(const RankReport& report, std::size_t top, std::size_t width) {
   const bool has_steps = std::any_of(report.rows.begin(), report.rows.end(),
                                      [](const RankRow& row) { return row.mean_step_ns; });
   std::vector<std::string> header = {"rank", "compute", "communication", "waited", "last", "late"};
   if (has_steps) header.emplace_back("mean step");
   header.insert(header.end(), {"clock", "±"});
   base::Table table(header);
-  for (std::uint32_t i = 0; i < report.rows.size(); ++i) {
+  const std::size_t shown = std::min(top, report.rows.size());
+  for (std::uint32_t i = 0; i < shown; ++i) {
     const RankRow& row = report.rows[i];
     std::vector<std::string> cells = {rank_name(report, i),
                                       base::format_duration(row.compute_ns),
@@ -59,7 +61,7 @@ std::string ranks_table(const RankReport& report, std::size_t width) {
     cells.push_back(row.clock.matched > 0 ? base::format_duration(row.clock.residual_ns) : "–");
     table.row(std::move(cells));
   }
-  return "\n" + table.text(width);
+  return "\n" + table.text(width) + more_rows(report.rows.size(), shown);
 }
 
 std::string operations_table(const RankReport& report, std::size_t top, std::size_t width) {
@@ -75,12 +77,7 @@ std::string operations_table(const RankReport& report, std::size_t top, std::siz
          base::format_duration(one.spread_max_ns),
          format_duration(static_cast<double>(one.exchange_sum_ns) / count)});
   }
-  std::string text = "\n" + table.text(width);
-  if (report.operations.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n", format_count(report.operations.size() - shown),
-                        report.operations.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(report.operations.size(), shown);
 }
 
 std::string closing(const RankReport& report) {
@@ -116,7 +113,7 @@ std::string ranks_story(const RankReport& report) {
 
 std::string to_text(const RankReport& report, std::size_t top, std::size_t width) {
   if (report.rows.size() < 2) return {};
-  return "\n  " + ranks_story(report) + "\n" + ranks_table(report, width) +
+  return "\n  " + ranks_story(report) + "\n" + ranks_table(report, top, width) +
          operations_table(report, top, width) + closing(report);
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analyze/run/session.h"
 #include "base/format.h"
@@ -8,6 +9,7 @@
 #include "report/headline.h"
 #include "report/recommendations.h"
 #include "report/run_report.h"
+#include "report/text/more_rows.h"
 #include "report/text/session_text.h"
 
 namespace fathom::report {
@@ -98,12 +100,7 @@ std::string recorded_table(const trace::Trace& trace, std::size_t top, std::size
     }
     table.row(std::move(row));
   }
-  std::string text = "\n" + table.text(width);
-  if (operations.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n", base::format_count(operations.size() - shown),
-                        operations.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(operations.size(), shown);
 }
 
 // The `top` operations of one side (GPU or host), by self time. Empty where that side has none.
@@ -124,25 +121,21 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
           : base::Table({"on the host", "calls", "total", "self", "mean", "p50", "p99", "share"});
   const std::size_t shown = std::min(top, side.size());
   for (std::size_t i = 0; i < shown; ++i) table.row(operation_row(*side[i], gpu_side, whole_ns));
-  std::string text = "\n" + table.text(width);
-  if (side.size() > shown) {
-    text += fmt::format("  … {} more (--top {})\n", base::format_count(side.size() - shown),
-                        side.size());
-  }
-  return text;
+  return "\n" + table.text(width) + more_rows(side.size(), shown);
 }
 
-std::string bottleneck_list(const RunReport& report, std::size_t width) {
+std::string bottleneck_list(const RunReport& report, std::size_t top, std::size_t width) {
   if (report.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "self", "share", "cumulative", "spent on"});
-  for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {
+  const std::size_t shown = std::min(top, report.bottlenecks.size());
+  for (const analyze::RankedOperation& bottleneck : std::span(report.bottlenecks).first(shown)) {
     const Operation& operation = report.operations[bottleneck.operation];
     table.row({shown_name(operation), base::format_duration(static_cast<double>(operation.self_ns)),
                base::format_percent(bottleneck.share_pct),
                base::format_percent(bottleneck.cumulative_pct),
                std::string(analyze::name_of(bottleneck.part))});
   }
-  return "\n" + table.text(width);
+  return "\n" + table.text(width) + more_rows(report.bottlenecks.size(), shown);
 }
 
 }  // namespace
@@ -154,8 +147,8 @@ std::string to_text(const RunReport& report, const trace::Trace& trace, std::siz
   text += operation_table(report, trace, true, top, width);
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);
   text += operation_table(report, trace, false, top, width);
-  text += bottleneck_list(report, width);
-  text += what_to_change(report.suggestions, report.source, width);
+  text += bottleneck_list(report, top, width);
+  text += what_to_change(report.suggestions, report.source, top, width);
   return text + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/format.h"
@@ -170,36 +171,39 @@ std::string scope_table(const ProfileSession& session, std::size_t top, std::siz
   return "\n" + table.text(width) + more_rows(scopes.size(), shown);
 }
 
-std::string gap_table(const ProfileSession& session, std::size_t width) {
+std::string gap_table(const ProfileSession& session, std::size_t top, std::size_t width) {
+  std::size_t rows = 0;
   base::Table table({"GPU idle during", "at", "for", "of the run"});
   for (const IdleGap& gap : session.idle_gaps) {
     const double share = share_of_run(session, gap.duration_ns);
-    if (share < kWorthTelling) continue;
+    if (share < kWorthTelling || ++rows > top) continue;
     table.row({gap.host.empty() ? "(nothing recorded on the host)" : gap.host,
                known_duration(gap.start_ns), known_duration(gap.duration_ns), percent(share)});
   }
-  return table.empty() ? std::string() : "\n" + table.text(width);
+  return rows == 0 ? std::string() : "\n" + table.text(width) + more_rows(rows, top);
 }
 
-std::string build_table(const ProfileSession& session, std::size_t width) {
+std::string build_table(const ProfileSession& session, std::size_t top, std::size_t width) {
+  std::size_t rows = 0;
   base::Table table({"program build", "at", "took", "of the run"});
   for (const ProgramBuild& build : session.builds) {
     const double share = share_of_run(session, build.duration_ns);
-    if (share < kWorthTelling) continue;
+    if (share < kWorthTelling || ++rows > top) continue;
     table.row({build.call, known_duration(build.start_ns), known_duration(build.duration_ns),
                percent(share)});
   }
-  return table.empty() ? std::string() : "\n" + table.text(width);
+  return rows == 0 ? std::string() : "\n" + table.text(width) + more_rows(rows, top);
 }
 
-std::string bottleneck_table(const ProfileSession& session, std::size_t width) {
+std::string bottleneck_table(const ProfileSession& session, std::size_t top, std::size_t width) {
   if (session.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
-  for (const Bottleneck& each : session.bottlenecks) {
+  const std::size_t shown = std::min(top, session.bottlenecks.size());
+  for (const Bottleneck& each : std::span(session.bottlenecks).first(shown)) {
     table.row({each.operation, base::format_count(each.calls), known_duration(each.self_ns),
                percent(each.share), percent(each.cumulative_share), each.dominated_by});
   }
-  return "\n" + table.text(width);
+  return "\n" + table.text(width) + more_rows(session.bottlenecks.size(), shown);
 }
 
 std::string leak_sentence(const ProfileSession& session) {
@@ -242,11 +246,11 @@ std::string session_text(const RunReport& report, const trace::Trace& trace, std
   text += split(session);
   text += kernel_table(session, top, width);
   text += scope_table(session, top, width);
-  text += gap_table(session, width);
-  text += build_table(session, width);
-  text += bottleneck_table(session, width);
+  text += gap_table(session, top, width);
+  text += build_table(session, top, width);
+  text += bottleneck_table(session, top, width);
   text += memory_line(session);
-  text += what_to_change(report.suggestions, report.source, width);
+  text += what_to_change(report.suggestions, report.source, top, width);
   return text + "\n";
 }
 
