@@ -97,8 +97,9 @@ struct CallFigures : KnownParts {
 struct OperationFigures {
   std::uint64_t calls = 0;
   std::optional<std::uint64_t> errors;  // ended by an exception
-  std::optional<double> total_ns;
-  std::optional<double> self_ns;  // total less the scopes inside
+  std::optional<double> total_ns;       // wall time: a call inside another of the same adds nothing
+  std::optional<double> nested_ns;      // of such calls; absent where there are none
+  std::optional<double> self_ns;        // total less the scopes inside
   std::optional<double> min_ns;
   std::optional<double> max_ns;
   std::optional<double> std_dev_ns;  // of the calls as a whole, not of a sample of them
@@ -124,7 +125,7 @@ struct OperationFigures {
 
   std::optional<double> mean_ns() const {
     if (!total_ns || calls == 0) return {};
-    return *total_ns / static_cast<double>(calls);
+    return (*total_ns + nested_ns.value_or(0)) / static_cast<double>(calls);
   }
 
   std::uint64_t call_count() const { return calls; }

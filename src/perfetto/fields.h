@@ -239,11 +239,12 @@ enum Field : std::uint32_t {
   kSelfNs = 4,
   kMinNs = 5,
   kMaxNs = 6,
-  kStdDevNs = 7,  // fixed64: double
-  kP50Ns = 8,     // fixed64: double
-  kP95Ns = 9,     // fixed64: double
-  kP99Ns = 10,    // fixed64: double
-  kErrors = 11,   // scopes that ended by an exception
+  kStdDevNs = 7,   // fixed64: double
+  kP50Ns = 8,      // fixed64: double
+  kP95Ns = 9,      // fixed64: double
+  kP99Ns = 10,     // fixed64: double
+  kErrors = 11,    // scopes that ended by an exception
+  kNestedNs = 12,  // of calls inside other calls of the operation
 };
 }
 

@@ -21,6 +21,7 @@ struct OperationPacketField {
 
 inline constexpr std::array kOperationPacketFields = {
     OperationPacketField{fathom_operation::kTotalNs, &OperationFigures::total_ns, true},
+    OperationPacketField{fathom_operation::kNestedNs, &OperationFigures::nested_ns, true},
     OperationPacketField{fathom_operation::kSelfNs, &OperationFigures::self_ns, true},
     OperationPacketField{fathom_operation::kMinNs, &OperationFigures::min_ns, true},
     OperationPacketField{fathom_operation::kMaxNs, &OperationFigures::max_ns, true},

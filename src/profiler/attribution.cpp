@@ -11,7 +11,10 @@ Attribution::Attribution(const ActivityLog::Content& content, const ClockLine& c
     : measured_(content.has_reports || !content.memory.empty()),
       scopes_(content.scopes),
       clock_(clock) {
-  for (const ScopeInstance& scope : scopes_) parents_[scope.instance] = scope.parent;
+  for (const ScopeInstance& scope : scopes_) {
+    parents_[scope.instance] = scope.parent;
+    operations_[scope.instance] = scope.operation;
+  }
   for (const GpuActivity& activity : content.activities) {
     const base::Interval time{activity.start_ns, activity.end_ns};
     switch (activity.kind) {
@@ -105,6 +108,16 @@ CallFigures Attribution::figures(std::uint64_t instance, std::int64_t tid,
   return figures;
 }
 
+bool Attribution::is_inside_its_own_kind(const ScopeInstance& scope) const {
+  for (std::uint64_t around = scope.parent; around != 0;) {
+    const auto found = operations_.find(around);
+    if (found != operations_.end() && found->second == scope.operation) return true;
+    const auto parent = parents_.find(around);
+    around = parent != parents_.end() ? parent->second : 0;
+  }
+  return false;
+}
+
 std::unordered_map<OperationId, GpuTotals> Attribution::totals() const {
   std::unordered_map<OperationId, GpuTotals> all;
   for (const ScopeInstance& scope : scopes_) {
@@ -112,6 +125,7 @@ std::unordered_map<OperationId, GpuTotals> Attribution::totals() const {
     const Work& work = work_of(scope.instance);
     GpuTotals& totals = all[scope.operation];
     ++totals.scopes;
+    if (is_inside_its_own_kind(scope)) continue;  // the one around has all of it
     totals.parts += parts_of(work, scope.tid, wall);
     if (memory_.empty()) continue;
     totals.allocated_bytes = totals.allocated_bytes.value_or(0) + work.allocated_bytes;

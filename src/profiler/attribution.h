@@ -48,6 +48,7 @@ class Attribution {
   };
 
   const Work& work_of(std::uint64_t instance) const;
+  bool is_inside_its_own_kind(const ScopeInstance& scope) const;
   TimeParts parts_of(const Work& work, std::int64_t tid, base::Interval wall) const;
   template <typename F>
   void for_scope_and_those_around(std::uint64_t instance, F&& visit);
@@ -56,6 +57,7 @@ class Attribution {
   bool measured_ = false;
   std::vector<ScopeInstance> scopes_;
   std::unordered_map<std::uint64_t, std::uint64_t> parents_;
+  std::unordered_map<std::uint64_t, OperationId> operations_;
   std::unordered_map<std::uint64_t, Work> work_;
   std::unordered_map<std::int64_t, base::IntervalSet> calls_;  // by thread
   std::vector<MemoryLevel> memory_;

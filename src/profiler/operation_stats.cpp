@@ -11,6 +11,7 @@ namespace fathom::detail {
 void Statistics::merge(const Statistics& other) {
   count += other.count;
   total += other.total;
+  nested += other.nested;
   self += other.self;
   shortest = std::min(shortest, other.shortest);
   longest = std::max(longest, other.longest);
@@ -42,7 +43,8 @@ OperationFigures Statistics::figures(double ns_per_tick) const {
   OperationFigures figures;
   figures.calls = count;
   figures.errors = failed;
-  figures.total_ns = ns(total);
+  figures.total_ns = ns(total - nested);
+  if (nested > 0) figures.nested_ns = ns(nested);
   figures.self_ns = ns(self);
   figures.min_ns = ns(shortest);
   figures.max_ns = ns(longest);
@@ -90,9 +92,11 @@ void OperationStats::count_recent() noexcept {
 
 void OperationStats::clear() noexcept {
   const std::uint64_t sequence = begin_change();
-  for (Counter* counter : {&total_, &self_, &squares_low_, &squares_high_, &longest_, &failed_}) {
+  for (Counter* counter :
+       {&total_, &nested_, &self_, &squares_low_, &squares_high_, &longest_, &failed_}) {
     counter->store(0, kRelease);
   }
+  open_ = 0;
   shortest_.store(UINT64_MAX, kRelease);
   for (auto& octave : octaves_) {
     if (Octave* buckets = octave.load(kRelaxed)) {
@@ -120,6 +124,7 @@ Statistics OperationStats::snapshot() const {
     const std::uint64_t sequence = sequence_.load(kAcquire);
     stats.count = (sequence - first_sequence_.load(kAcquire)) / 2;
     stats.total = total_.load(kAcquire);
+    stats.nested = nested_.load(kAcquire);
     stats.self = self_.load(kAcquire);
     stats.squares = Uint128{squares_high_.load(kAcquire)} << 64 | squares_low_.load(kAcquire);
     stats.shortest = shortest_.load(kAcquire);

@@ -17,7 +17,8 @@ __extension__ using Uint128 = unsigned __int128;
 // All durations of one operation, in ticks: exact but for the sketch.
 struct Statistics {
   std::uint64_t count = 0;
-  std::uint64_t total = 0;
+  std::uint64_t total = 0;   // of all calls
+  std::uint64_t nested = 0;  // of those inside another call of the operation, on the same thread
   std::uint64_t self = 0;
   std::uint64_t shortest = UINT64_MAX;
   std::uint64_t longest = 0;
@@ -40,6 +41,9 @@ struct Statistics {
 class OperationStats {
  public:
   ~OperationStats();
+
+  // A call begins; add or add_long ends it.
+  void begin() noexcept { ++open_; }
 
   // Durations of kLong ticks and more go through add_long.
   static constexpr std::uint64_t kLong = UINT32_MAX;
@@ -82,6 +86,9 @@ class OperationStats {
   }
   void change(std::uint64_t duration, std::uint64_t self) noexcept {
     increase(total_, duration);
+    if (open_ > 1) [[unlikely]]
+      increase(nested_, duration);
+    open_ -= open_ > 0 ? 1 : 0;
     increase(self_, self);
     if (duration < shortest_.load(kRelaxed)) [[unlikely]]
       shortest_.store(duration, kRelease);
@@ -100,6 +107,7 @@ class OperationStats {
 
   Counter sequence_ = 0;
   Counter total_ = 0;
+  Counter nested_ = 0;
   Counter self_ = 0;
   Counter squares_low_ = 0;
   Counter squares_high_ = 0;
@@ -107,6 +115,7 @@ class OperationStats {
   Counter longest_ = 0;
   Counter failed_ = 0;
   Counter first_sequence_ = 0;  // since the last clear
+  std::uint64_t open_ = 0;      // the owner's own
   std::array<std::atomic<std::uint32_t>, kRecent> recent_{};
   std::array<std::atomic<Octave*>, kOctaves> octaves_{};
 };

@@ -45,6 +45,7 @@ inline void link(ThreadState& thread, OpenScope& scope, OperationStats* stats,
   scope.instance = 0;
   scope.parent = thread.open;
   scope.uncaught = *thread.uncaught;
+  stats->begin();
   thread.open = &scope;
 }
 

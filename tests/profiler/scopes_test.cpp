@@ -298,6 +298,25 @@ TEST_F(Scopes, KeepAttributesOf64BitsAsTheyAre) {
   EXPECT_EQ(std::get<std::uint64_t>(attributes[0].value), UINT64_MAX);
 }
 
+void recurse(int depth) {
+  FATHOM_SCOPE("recurse");
+  if (depth == 0) std::this_thread::sleep_for(20ms);
+  if (depth > 0) recurse(depth - 1);
+}
+
+TEST_F(Scopes, ThatRecurseCountTheirWallTimeOnce) {
+  recurse(4);
+  const OperationFigures figures = profiler().summary().at("recurse");
+  EXPECT_EQ(figures.calls, 5U);
+  EXPECT_GE(*figures.total_time_ms(), 20);
+  EXPECT_DOUBLE_EQ(*figures.total_ns, *figures.max_ns) << "the outermost call";
+  EXPECT_NEAR(*figures.total_ns, *figures.self_ns, 1);
+  EXPECT_GE(*figures.mean_ns(), *figures.min_ns) << "a call as it is, whatever is around it";
+  leaf();
+  leaf();
+  EXPECT_FALSE(profiler().summary().at("leaf").nested_ns);
+}
+
 // Thread CPU time of scopes nested so deep.
 double cost_of_depth(std::size_t depth) {
   const auto now = [] {

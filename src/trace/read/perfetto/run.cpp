@@ -73,7 +73,7 @@ void merge(OperationFigures& into, const OperationFigures& other) {
   if (into.std_dev_ns && other.std_dev_ns && into.total_ns && other.total_ns) {
     const auto n = static_cast<double>(into.calls);
     const auto m = static_cast<double>(other.calls);
-    const double apart = *into.total_ns / n - *other.total_ns / m;
+    const double apart = *into.mean_ns() - *other.mean_ns();
     into.std_dev_ns =
         std::sqrt((n * *into.std_dev_ns * *into.std_dev_ns +
                    m * *other.std_dev_ns * *other.std_dev_ns + apart * apart * n * m / (n + m)) /
@@ -85,6 +85,7 @@ void merge(OperationFigures& into, const OperationFigures& other) {
   into.errors =
       into.errors && other.errors ? std::optional(*into.errors + *other.errors) : std::nullopt;
   join(into.total_ns, other.total_ns, sum);
+  if (other.nested_ns) into.nested_ns = into.nested_ns.value_or(0) + *other.nested_ns;
   join(into.self_ns, other.self_ns, sum);
   join(into.min_ns, other.min_ns, [](double a, double b) { return std::min(a, b); });
   join(into.max_ns, other.max_ns, [](double a, double b) { return std::max(a, b); });
