@@ -1,8 +1,7 @@
 #include "trace/write/perfetto_packet.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 
@@ -14,6 +13,9 @@ namespace pf = perfetto;
 using protozero::pbf_writer;
 namespace {
 
+// An annotation without a value makes Perfetto's trace processor crash: there is none for null.
+constexpr std::string_view kNull = "null";
+
 std::optional<std::uint64_t> unsigned_of(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -21,6 +23,8 @@ std::optional<std::uint64_t> unsigned_of(std::string_view text) {
   return number;
 }
 
+// Perfetto shows nothing of a number that is written as JSON text, so text is for lists and
+// objects.
 void add_value(pbf_writer& annotation, std::string_view json) {
   if (json.starts_with('"')) {
     annotation.add_string(pf::debug_annotation::kString,
@@ -31,8 +35,10 @@ void add_value(pbf_writer& annotation, std::string_view json) {
     annotation.add_int64(pf::debug_annotation::kInt, *integer);
   } else if (const auto natural = unsigned_of(json)) {
     annotation.add_uint64(pf::debug_annotation::kUint, *natural);
-  } else if (const auto real = base::real_of(json); real && fmt::format("{}", *real) == json) {
+  } else if (const auto real = base::real_of(json); real && std::isfinite(*real)) {
     annotation.add_double(pf::debug_annotation::kDouble, *real);
+  } else if (!json.starts_with('{') && !json.starts_with('[')) {
+    annotation.add_string(pf::debug_annotation::kString, json.data(), json.size());
   } else {
     annotation.add_string(pf::debug_annotation::kLegacyJson, json.data(), json.size());
   }
@@ -94,6 +100,7 @@ void EventWriter::annotate_unsigned(std::string_view key, std::uint64_t value) {
 }
 
 void EventWriter::annotate_json(std::string_view key, std::string_view json) {
+  if (json == kNull) return;
   pbf_writer event(event_);
   pbf_writer annotation(event, pf::track_event::kDebugAnnotations);
   annotation.add_uint64(pf::debug_annotation::kNameIid, keys_.id(key));
@@ -101,6 +108,7 @@ void EventWriter::annotate_json(std::string_view key, std::string_view json) {
 }
 
 void EventWriter::annotate_as_text(std::string_view key, std::string_view json) {
+  if (json == kNull) return;
   pbf_writer event(event_);
   pbf_writer annotation(event, pf::track_event::kDebugAnnotations);
   annotation.add_uint64(pf::debug_annotation::kNameIid, keys_.id(key));
