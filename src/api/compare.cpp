@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "base/terminal.h"
 #include "report/comparison_report.h"
 #include "trace/read.h"
@@ -93,7 +94,7 @@ std::vector<OperationComparison> to_public(const Changes& changes) {
 
 void print(const Changes& changes, const char* none) {
   const std::string table = report::change_table(changes, base::terminal_width(stdout));
-  fmt::print("{}", table.empty() ? fmt::format("  {}\n", none) : table);
+  base::say(stdout, table.empty() ? fmt::format("  {}\n", none) : table);
 }
 
 RunComparison compared(const std::vector<compare::Run>& base,
@@ -173,7 +174,7 @@ std::vector<OperationComparison> RunComparison::improvements(std::size_t most) c
 }
 
 void RunComparison::print_summary() const {
-  fmt::print("{}", report::to_text(content_->report, kRows, base::terminal_width(stdout)));
+  base::say(stdout, report::to_text(content_->report, kRows, base::terminal_width(stdout)));
 }
 
 void RunComparison::print_regressions(std::size_t most) const {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/printable.h"
 #include "fathom/figures.h"
 
 namespace fathom::base {
@@ -85,14 +86,15 @@ std::string fit_qualified(std::string_view text, std::size_t columns) {
   return fit(fit(text.substr(0, end), name) + std::string(qualifier), columns);
 }
 
-std::string fit(std::string_view text, std::size_t columns) {
+std::string fit(std::string_view raw, std::size_t columns) {
+  const std::string text = printable(raw);
   const bool cut = display_width(text) > columns;
   const std::size_t keep = cut && columns > 0 ? columns - 1 : columns;
   std::string out;
   std::size_t width = 0;
   for (const char c : text) {
     if (!is_continuation(c) && ++width > keep) break;
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
+    out += c;
   }
   if (cut && columns > 0) out += "…";
   return out;

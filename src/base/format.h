@@ -21,7 +21,7 @@ std::string format_bytes(double bytes);
 std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural);
 
 // Columns that UTF-8 text takes on a terminal; and the text cut to `columns`, ending in "…" if cut.
-// Control characters become spaces, so that no name can move the cursor.
+// What no terminal should be shown is replaced (printable.h).
 std::size_t display_width(std::string_view text);
 std::string fit(std::string_view text, std::size_t columns);
 

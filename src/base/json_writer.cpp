@@ -5,6 +5,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/printable.h"
+
 namespace fathom::base {
 namespace {
 
@@ -68,7 +70,10 @@ void append_json_string(std::string& out, std::string_view text) {
     text.remove_prefix(plain);
     if (text.empty()) break;
     const std::size_t length = utf8_length(text);
-    if (length > 1) {
+    if (length > 1 && acts_on_a_terminal(code_point(text, length))) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}",
+                     static_cast<std::uint32_t>(code_point(text, length)));
+    } else if (length > 1) {
       out.append(text.substr(0, length));
     } else if (length == 1) {
       append_escape(out, text[0]);

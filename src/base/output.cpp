@@ -11,11 +11,38 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "base/error.h"
 
 namespace fathom::base {
+namespace {
+
+// Where a symbolic link leads, so that the link stays and what it points to is replaced.
+std::string end_of_links(std::string path) {
+  constexpr int kMostLinks = 40;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, none); ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+    if (none) break;
+    path = (std::filesystem::path(path).parent_path() / next).string();
+  }
+  return path;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+mode_t umask_now() {
+  const mode_t now = ::umask(022);
+  ::umask(now);
+  return now;
+}
+
+}  // namespace
 
 class Output::Packer {
  public:
@@ -65,17 +92,20 @@ class Output::Zstd : public Packer {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_{ZSTD_createCCtx(), ZSTD_freeCCtx};
 };
 
-Output::Output(const std::string& path)
-    : path_(path), temporary_(fmt::format("{}.{}.part", path, ::getpid())) {
+Output::Output(const std::string& path) : path_(path), target_(end_of_links(path)) {
   struct stat known = {};
-  if (::stat(path.c_str(), &known) == 0) {
-    if (S_ISDIR(known.st_mode)) fail("it is a directory");
-    if (!S_ISREG(known.st_mode))
-      temporary_.clear();  // a pipe or device is written to, not replaced
+  const bool exists = ::stat(target_.c_str(), &known) == 0;
+  if (exists && S_ISDIR(known.st_mode)) fail("it is a directory");
+  is_in_place_ = exists && !S_ISREG(known.st_mode);  // a pipe or device is written to, not replaced
+  if (is_in_place_) {
+    file_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file_ < 0) fail(std::strerror(errno));
+  } else {
+    open_temporary();
+    // Whoever could read the file that was there can read the one that takes its place.
+    if (exists && ::fchown(file_, known.st_uid, known.st_gid) != 0) errno = 0;
+    ::fchmod(file_, exists ? known.st_mode & 07777U : 0666U & ~umask_now());
   }
-  const std::string& opened = temporary_.empty() ? path_ : temporary_;
-  file_ = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) fail(std::strerror(errno));
   if (path.ends_with(".gz")) packer_ = std::make_unique<Gzip>();
   if (path.ends_with(".zst")) packer_ = std::make_unique<Zstd>();
   buffer_.reserve(kBufferBytes + kBufferBytes / 4);
@@ -84,6 +114,33 @@ Output::Output(const std::string& path)
 Output::~Output() {
   if (file_ >= 0) ::close(file_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+// A file without a name is gone with the process, whatever ends it; it gets its name in `finish`.
+// Where there are none (some network file systems), one with a name.
+void Output::open_temporary() {
+  const std::string folder = folder_of(target_);
+  if (::access("/proc/self/fd", X_OK) == 0) {
+    file_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (file_ >= 0) return;
+  }
+  std::string pattern = folder + "/fathom-XXXXXX.part";
+  file_ = ::mkostemps(pattern.data(), 5, O_CLOEXEC);
+  if (file_ < 0) fail(std::strerror(errno));
+  temporary_ = pattern;
+}
+
+void Output::name_temporary() {
+  const std::string unnamed = fmt::format("/proc/self/fd/{}", file_);
+  const std::string folder = folder_of(target_);
+  for (int attempt = 0;; ++attempt) {
+    const std::string name = fmt::format("{}/fathom-{}-{}.part", folder, ::getpid(), attempt);
+    if (::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST || attempt == 1000) fail(std::strerror(errno));
+  }
 }
 
 void Output::fail(const std::string& what) const {
@@ -111,12 +168,12 @@ void Output::flush() {
 void Output::finish() {
   flush();
   if (packer_) packer_->pack({}, true, [this](std::string_view packed) { write_all(packed); });
+  if (!is_in_place_ && temporary_.empty()) name_temporary();
   const int closed = ::close(file_);
   file_ = -1;
   if (closed != 0) fail(std::strerror(errno));
-  if (!temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    fail(std::strerror(errno));
-  }
+  if (is_in_place_) return;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
   temporary_.clear();
 }
 

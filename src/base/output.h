@@ -6,9 +6,10 @@
 
 namespace fathom::base {
 
-// A file that appears whole or not at all: written beside its place, moved there by `finish`, gone
-// if that is never reached. Packs as the end of the name says (.gz, .zst). Every failure is a
-// Error that names the file.
+// A file that appears whole or not at all: written beside its place without a name, moved there by
+// `finish`, gone if that is never reached, whatever ends the process. A file that was there keeps
+// its mode, a symbolic link its place; a pipe or device is written to. Packs as the end of the name
+// says (.gz, .zst). Every failure is an Error that names the file.
 class Output {
  public:
   explicit Output(const std::string& path);
@@ -29,12 +30,16 @@ class Output {
   class Gzip;
   class Zstd;
 
+  void open_temporary();
+  void name_temporary();
   void flush();
   void write_all(std::string_view bytes);
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
-  std::string temporary_;  // empty where the file is written in its place
+  std::string target_;     // where the links of `path_` lead
+  std::string temporary_;  // the name that the file has beside its place, if it has one
+  bool is_in_place_ = false;
   int file_ = -1;
   std::string buffer_;
   std::unique_ptr<Packer> packer_;

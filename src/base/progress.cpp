@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
+#include "base/printable.h"
 #include "base/terminal.h"
 
 namespace fathom::base {
@@ -15,8 +15,8 @@ constexpr std::int64_t kRedrawMs = 100;
 
 }  // namespace
 
-Progress::Progress(std::string label, std::uint64_t total)
-    : label_(std::move(label)), total_(total), visible_(is_terminal(stderr)) {}
+Progress::Progress(std::string_view label, std::uint64_t total)
+    : label_(printable(label)), total_(total), visible_(is_terminal(stderr)) {}
 
 Progress::~Progress() {
   if (drawn_) fmt::print(stderr, "\r\x1b[K");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fathom::base {
 
@@ -11,7 +12,7 @@ namespace fathom::base {
 // terminal and only when the work takes longer than half a second. Any thread may call advance.
 class Progress {
  public:
-  Progress(std::string label, std::uint64_t total);
+  Progress(std::string_view label, std::uint64_t total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace fathom::base {
 namespace {
@@ -77,6 +78,7 @@ Table::Table(std::vector<std::string> header) {
 
 void Table::row(std::vector<std::string> cells) {
   assert(cells.size() == rows_.front().size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/record_run.h"
 #include "record/launch/run_parts.h"
 
@@ -86,7 +87,8 @@ RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat, 
     remove_empty(sides);
     throw;
   }
-  fmt::print(stderr, "fathom: recorded {} and {}\n", names(sides.base), names(sides.current));
+  base::say(stderr,
+            fmt::format("fathom: recorded {} and {}\n", names(sides.base), names(sides.current)));
   return sides;
 }
 

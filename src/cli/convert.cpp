@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "trace/write.h"
 
@@ -28,8 +29,12 @@ Ending run(const ConvertOptions& options, Files& files) {
   files.will_write(options.out);
   const trace::Trace trace = files.load(options.in);
   trace::write_trace(trace, options.out);
-  fmt::print("{}: {}, {}\n", options.out, base::format_plural(trace.spans.size(), "span", "spans"),
-             base::format_bytes(static_cast<double>(std::filesystem::file_size(options.out))));
+  std::error_code unknown;  // a pipe has no size
+  const auto bytes = std::filesystem::file_size(options.out, unknown);
+  base::say(stdout,
+            fmt::format("{}: {}{}\n", base::printable(options.out),
+                        base::format_plural(trace.spans.size(), "span", "spans"),
+                        unknown ? "" : ", " + base::format_bytes(static_cast<double>(bytes))));
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/printable.h"
 #include "trace/read.h"
 
 namespace fathom::cli {
@@ -54,12 +55,13 @@ trace::Trace Files::load(const std::string& path) {
   trace::Trace trace = trace::read_trace(path);
   input_was_damaged_ |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
   for (const trace::Warning& warning : trace.warnings.all()) {
-    fmt::print(stderr, "fathom: {}: {}\n", path, describe(warning));
+    base::say(stderr, fmt::format("fathom: {}: {}\n", base::printable(path), describe(warning)));
   }
   if (trace.run.dropped_spans.value_or(0) > 0) {
-    fmt::print(stderr, "fathom: {}: {} dropped while recording\n", path,
-               base::format_plural(static_cast<std::uint64_t>(*trace.run.dropped_spans), "span was",
-                                   "spans were"));
+    base::say(stderr,
+              fmt::format("fathom: {}: {} dropped while recording\n", base::printable(path),
+                          base::format_plural(static_cast<std::uint64_t>(*trace.run.dropped_spans),
+                                              "span was", "spans were")));
   }
   return trace;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "explain/analysis.h"
@@ -87,7 +88,7 @@ void analyze_directory(const std::string& path, const HtaCommandOptions& options
     try {
       analyze_file(file, options, files, found);
     } catch (const base::Error& error) {
-      fmt::print(stderr, "fathom: {}; left out\n", error.what());
+      base::say(stderr, fmt::format("fathom: {}; left out\n", base::printable(error.what())));
     }
   }
   if (found.ranks.size() == before) {

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/commands.h"
 #include "record/launch/launch.h"
 
@@ -19,11 +20,11 @@ Examples:
   fathom memory -- ./app                      memory over time: the peak, and what was never freed
   fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
 
-Reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite exports, PyTorch memory
+Reads Kineto/Chrome JSON (.gz, .zst, .zip), Perfetto, Nsight Systems SQLite exports, PyTorch memory
 snapshots and Fathom's own runs and profiles, recognised by content, not by file name.)";
 
 Ending say(const std::string& problem, int status = kBadUsageOrInput) {
-  std::fputs(("fathom: " + problem + "\n").c_str(), stderr);  // which may be closed, or full
+  base::say(stderr, "fathom: " + base::printable(problem) + "\n");
   return {.status = status};
 }
 
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
   record::hold_standard_descriptors();
   cli::Ending ending = cli::run_or_say_why_not(argc, argv);
   // Output that a full disk swallowed must not look like success.
-  const bool is_written = std::fflush(stdout) == 0;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!is_written && ending.status == 0 && !ending.is_the_programs)
     ending = cli::say("standard output: cannot write");
   if (ending.signal != 0) record::end_like({.signal = ending.signal});

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -46,11 +47,11 @@ void show(const MemoryOptions& options, const explain::Analysis& analysis, std::
   const trace::Trace& trace = analysis.trace();
   const report::MemoryReport report = report::make_memory_report(analysis);
   if (outputs.wants_json && outputs.json.empty()) {
-    fmt::print(stream, "{}", to_json(report, trace));
+    base::say(stream, to_json(report, trace));
     return;
   }
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
-  fmt::print(stream, "{}", to_text(report, trace, options.top, base::terminal_width(stream)));
+  base::say(stream, to_text(report, trace, options.top, base::terminal_width(stream)));
 }
 
 Ending show_file(MemoryOptions options, Files& files) {
@@ -89,8 +90,8 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
     const trace::Trace trace = files.load(run.readable);
     show(options, explain::Analysis(trace, output), stderr, files);
     if (options.outputs.wants_text() && run.readable == output) {
-      fmt::print(stderr, "  {:<44} this again; --top, --json, -o memory.html\n\n",
-                 "fathom memory " + base::shell_word(output));
+      base::say(stderr, fmt::format("  {:<44} this again; --top, --json, -o memory.html\n\n",
+                                    "fathom memory " + base::shell_word(output)));
     }
   });
   return {run.ended.exit_status, run.ended.signal, true};

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/output.h"
+#include "base/printable.h"
 #include "base/shell_word.h"
 
 namespace fathom::cli {
@@ -28,7 +29,7 @@ void resolve(Outputs& outputs, Files& files) {
 
 void write_text(std::string text, const std::string& path, Files& files) {
   if (path.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    base::say(stdout, text);
     return;
   }
   files.will_write(path);
@@ -36,7 +37,8 @@ void write_text(std::string text, const std::string& path, Files& files) {
   base::Output output(path);
   output.buffer() = std::move(text);
   output.finish();
-  fmt::print(stderr, "fathom: {}: {}\n", path, base::format_bytes(size));
+  base::say(stderr,
+            fmt::format("fathom: {}: {}\n", base::printable(path), base::format_bytes(size)));
 }
 
 void write_json(std::string text, const std::string& path, Files& files) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -45,6 +46,12 @@ struct ProfileOptions {
   std::size_t top = 10;
 };
 
+// The one text with colour in it.
+void say_aside(std::string_view line) {
+  const std::string text = "  " + base::dim(base::printable(line), stderr) + "\n\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 // Said where it matters: CUDA was to be recorded, and cannot be.
 void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& session) {
   if (options.no_cuda) return;
@@ -52,11 +59,9 @@ void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& se
   if (!is_built && session.gpu_ns) return;
   const record::cuda::DriverCheck driver = record::cuda::check_cuda_driver();
   if (!driver.found) {
-    fmt::print(stderr, "  {}\n\n", base::dim(driver.line, stderr));
+    say_aside(driver.line);
   } else if (!is_built) {
-    fmt::print(
-        stderr, "  {}\n\n",
-        base::dim("this build of Fathom has no CUDA recorder: CUDA work is not recorded", stderr));
+    say_aside("this build of Fathom has no CUDA recorder: CUDA work is not recorded");
   }
 }
 
@@ -67,14 +72,15 @@ void say_what_next(const std::string& file) {
       {"fathom memory " + run, "memory over time, the peak, what was never freed"},
       {"fathom flame " + run, "which calls led to which kernels"},
       {"fathom convert " + run + " trace.json", "for other viewers (or ui.perfetto.dev)"}};
-  for (const auto& [command, what] : commands) fmt::print(stderr, "  {:<44} {}\n", command, what);
-  fmt::print(stderr, "\n");
+  for (const auto& [command, what] : commands)
+    base::say(stderr, fmt::format("  {:<44} {}\n", command, what));
+  base::say(stderr, "\n");
 }
 
 void write_session(const ProfileSession& session, const Outputs& outputs, Files& files) {
   const std::string json = report::to_json(session);
   if (outputs.json.empty()) {
-    fmt::print(stderr, "{}", json);
+    base::say(stderr, json);
   } else {
     write_json(json, outputs.json, files);
   }
@@ -97,7 +103,7 @@ void show(const ProfileOptions& options, const RunToShow& run, Files& files) {
   const report::RunReport report = report::make_report(run.analysis);
   if (options.outputs.wants_json) write_session(report.session, options.outputs, files);
   if (!options.outputs.wants_text()) return;
-  fmt::print(stderr, "{}", to_text(report, run.trace, options.top, base::terminal_width(stderr)));
+  base::say(stderr, to_text(report, run.trace, options.top, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
   if (run.is_readable_there) say_what_next(run.analysis.source());
 }
@@ -155,7 +161,7 @@ Ending run(const ProfileOptions& options, Files& files) {
       record::remove_stale_runs(options.output, i, options.repeat);
     }
     if (sessions.size() > 1) {
-      fmt::print(stderr, "{}", report::sessions_text(sessions, base::terminal_width(stderr)));
+      base::say(stderr, report::sessions_text(sessions, base::terminal_width(stderr)));
     }
     if (last) show(options, *last, files);
   });

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/printable.h"
 #include "record/launch/passed_signals.h"
 #include "record/launch/run_trace.h"
 
@@ -28,7 +29,8 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
     const record::JoinedRun joined = run.parts->join(record::run_trace(command, launched));
     run.readable = run.parts->readable();
     for (const std::string& part : joined.still_going) {
-      fmt::print(stderr, "fathom: {}: a process of the run is still writing there\n", part);
+      base::say(stderr, fmt::format("fathom: {}: a process of the run is still writing there\n",
+                                    base::printable(part)));
     }
   });
   return run;
@@ -38,18 +40,20 @@ void say_of_run(const std::function<void()>& say) noexcept {
   try {
     say();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "fathom: %s\n", error.what());
+    base::say(stderr, "fathom: " + base::printable(error.what()) + "\n");
   }
 }
 
 void say_how_it_ended(const record::Ended& ended) {
   if (ended.signal != 0) {
-    fmt::print(stderr,
-               "fathom: the program was ended by signal {} ({}); what it did until shortly before "
-               "was recorded\n",
-               ended.signal, strsignal(ended.signal));
+    base::say(
+        stderr,
+        fmt::format(
+            "fathom: the program was ended by signal {} ({}); what it did until shortly before "
+            "was recorded\n",
+            ended.signal, strsignal(ended.signal)));
   } else if (ended.exit_status != 0) {
-    fmt::print(stderr, "fathom: the program ended with status {}\n", ended.exit_status);
+    base::say(stderr, fmt::format("fathom: the program ended with status {}\n", ended.exit_status));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "explain/analysis.h"
@@ -76,8 +77,8 @@ Ending run(TimelineOptions options, Files& files) {
   if (options.chrome.empty()) return {};
   trace::write_trace(trace, options.chrome, trace::OutputFormat::chrome_json);
   if (outputs.wants_text()) {
-    fmt::print("{}: {}\n", options.chrome,
-               base::format_plural(trace.spans.size(), "span", "spans"));
+    base::say(stdout, fmt::format("{}: {}\n", base::printable(options.chrome),
+                                  base::format_plural(trace.spans.size(), "span", "spans")));
   }
   return {};
 }

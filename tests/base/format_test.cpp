@@ -57,7 +57,7 @@ TEST(Format, LongTextIsCutToTheColumns) {
 }
 
 TEST(Format, ControlCharactersCannotReachTheTerminal) {
-  EXPECT_EQ(fit("a\x1b[2Jb\n", 20), "a [2Jb ");
+  EXPECT_EQ(fit("a\x1b[2Jb\n", 20), "a�[2Jb ");
 }
 
 TEST(Format, OfAQualifiedNameTheNameIsCutFirst) {

@@ -99,6 +99,24 @@ TEST_P(Outputs, APageIsNoJson) {
   EXPECT_NE(content_of(page).find("<html"), std::string::npos);
 }
 
+TEST_P(Outputs, ThatAFullDiskSwallowedAreAFailure) {
+  std::string events = "[";  // more than one buffer full of them
+  for (int i = 0; i < 3000; ++i) {
+    events += (i == 0 ? "" : ",") + std::string(R"({"ph":"X","cat":"kernel","pid":0,"tid":7,)") +
+              R"("dur":1,"args":{"stream":7,"device":0},"name":"kernel_)" + std::to_string(i) +
+              R"(","ts":)" + std::to_string(i * 2) + "}";
+  }
+  const std::string trace = scratch_.write("many.json", events + "]");
+  for (const char* how : {"--json", "text"}) {
+    std::vector<std::string> words = {GetParam(), trace};
+    if (is("compare")) words.insert(words.end(), {"--with", trace});
+    if (std::string(how) == "--json") words.emplace_back("--json");
+    const Outcome outcome = run_program(words, {.output = "/dev/full"});
+    EXPECT_EQ(outcome.status, 2) << how;
+    EXPECT_NE(outcome.err.find("standard output"), std::string::npos) << outcome.err;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(EachCommand, Outputs,
                          ::testing::Values("report", "flame", "timeline", "memory", "hta",
                                            "compare", "suggest"),

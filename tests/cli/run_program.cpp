@@ -27,7 +27,8 @@ Outcome run_program(const std::vector<std::string>& arguments, const RunOptions&
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, options.input.c_str(), 0, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), 01 | 0100, 0600);
+  const std::string& stdout_path = options.output.empty() ? out : options.output;
+  posix_spawn_file_actions_addopen(&actions, 1, stdout_path.c_str(), 01 | 0100, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), 01 | 0100, 0600);
 
   posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());

@@ -18,6 +18,7 @@ struct Outcome {
 struct RunOptions {
   std::string folder = ".";  // that it is started in
   std::string input = "/dev/null";
+  std::string output = {};                  // where standard output goes; caught where empty
   std::string columns = {};                 // the variable COLUMNS; not there where it is empty
   bool own_group = false;                   // a process group of its own, as a terminal gives it
   std::function<void(pid_t)> started = {};  // called with its id
