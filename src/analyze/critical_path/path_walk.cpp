@@ -67,6 +67,7 @@ class Walk {
     const base::Interval window = window_of(on_, threads_);
     begin_ns_ = window.begin;
     end_ns_ = window.end;
+    list_lines();
   }
 
   std::vector<PathSegment> back_from_the_end() {
@@ -116,25 +117,65 @@ class Walk {
     place_ = next.place;
   }
 
-  // Whatever began before now and ended last, GPU work first.
-  void go_to_last_ended(Bound bound) {
-    Ready last;
-    for (const GpuStream& stream : on_.gpu.streams) {
+  // A stream or a thread. Streams come first, each in its order.
+  struct Line {
+    std::int64_t begin_ns;
+    std::int64_t end_ns;  // of its last piece
+    std::size_t order;
+  };
+
+  void list_lines() {
+    for (std::size_t i = 0; i < on_.gpu.streams.size(); ++i) {
+      const auto rows = on_.gpu.of(on_.gpu.streams[i]);
+      over_.push_back({rows.front().start_ns, rows.back().end_ns, i});
+    }
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const HostThread& thread = on_.host.threads[threads_[i]];
+      over_.push_back(
+          {on_.host.begin_ns(thread), on_.host.end_ns(thread), on_.gpu.streams.size() + i});
+    }
+    std::sort(over_.begin(), over_.end(), [](const Line& a, const Line& b) {
+      return std::pair(a.end_ns, b.order) < std::pair(b.end_ns, a.order);
+    });
+  }
+
+  // What of a line that began before now ended last before it.
+  Ready last_of(const Line& line) const {
+    const std::size_t streams = on_.gpu.streams.size();
+    if (line.order < streams) {
+      const GpuStream& stream = on_.gpu.streams[line.order];
       const auto rows = on_.gpu.of(stream);
       const auto after = std::partition_point(
           rows.begin(), rows.end(), [&](const WorkRow& row) { return row.start_ns < now_; });
-      if (after == rows.begin()) continue;
-      const auto row = stream.first + static_cast<std::size_t>(after - rows.begin()) - 1;
-      last = later(last, {std::min(now_, on_.gpu.rows[row].end_ns), {Place::Kind::work, row}});
+      return end_of(stream.first + static_cast<std::size_t>(after - rows.begin()) - 1);
     }
-    for (const std::uint32_t i : threads_) {
-      const HostThread& thread = on_.host.threads[i];
-      if (on_.host.begin_ns(thread) >= now_) continue;
-      const std::int64_t before = std::min(now_, on_.host.end_ns(thread));
-      const std::uint32_t piece = on_.host.piece_before(thread, before);
-      const bool is_empty = on_.host.span[piece] == kNoSpan;  // then the piece before is not
-      last = later(last, {is_empty ? on_.host.start_ns[piece] : before, {Place::Kind::thread, i}});
+    const std::uint32_t index = threads_[line.order - streams];
+    const HostThread& thread = on_.host.threads[index];
+    const std::int64_t before = std::min(now_, on_.host.end_ns(thread));
+    const std::uint32_t piece = on_.host.piece_before(thread, before);
+    const bool is_empty = on_.host.span[piece] == kNoSpan;  // then the piece before is not
+    return {is_empty ? on_.host.start_ns[piece] : before, {Place::Kind::thread, index}};
+  }
+
+  // Whatever began before now and ended last, GPU work first. Now only goes back: lines that are
+  // over before it wait in order of their end, and only the last of those can be the one.
+  void go_to_last_ended(Bound bound) {
+    while (!over_.empty() && over_.back().end_ns >= now_) {
+      going_on_.push_back(over_.back());
+      over_.pop_back();
     }
+    std::erase_if(going_on_, [&](const Line& line) { return line.begin_ns >= now_; });
+    Ready last;
+    std::size_t order = SIZE_MAX;
+    const auto consider = [&](const Line& line) {
+      const Ready ready = last_of(line);
+      const bool is_first = ready.time_ns == last.time_ns && line.order < order;
+      if (ready.time_ns <= last.time_ns && !is_first) return;
+      last = ready;
+      order = line.order;
+    };
+    for (const Line& line : going_on_) consider(line);
+    if (!over_.empty()) consider(over_.back());
     stalled_ = 0;
     if (last.place.kind == Place::Kind::none) {
       place_ = {};
@@ -251,6 +292,8 @@ class Walk {
   HostBounds bounds_;
   std::vector<bool> first_of_stream_;
   std::vector<std::uint32_t> threads_;  // that take part
+  std::vector<Line> over_;              // before now, by their end
+  std::vector<Line> going_on_;
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
   std::int64_t now_ = 0;  // all after it is explained

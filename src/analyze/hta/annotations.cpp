@@ -48,13 +48,31 @@ void add_ranges(const trace::Trace& trace, const GpuWork& work, const DeviceWork
   }
 }
 
+// The innermost annotation around each span, or the span itself where it is one. Parents stand
+// before their children.
+std::vector<SpanId> annotations_around(const trace::Spans& spans) {
+  std::vector<SpanId> around(spans.size(), trace::kNoSpan);
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    const SpanId parent = spans.parent[id];
+    if (spans.kind[id] == SpanKind::annotation) {
+      around[id] = id;
+    } else if (parent != trace::kNoSpan) {
+      around[id] = around[parent];
+    }
+  }
+  return around;
+}
+
 // Work belongs to every annotation around its launch, once to those of one name.
-void add_work(const trace::Trace& trace, const WorkRow& row, Grouping& grouping,
-              std::vector<trace::NameId>& seen) {
+void add_work(const trace::Trace& trace, const WorkRow& row, const std::vector<SpanId>& around,
+              Grouping& grouping, std::vector<trace::NameId>& seen) {
   const trace::Spans& spans = trace.spans;
   seen.clear();
-  for (SpanId id = row.launch; id != trace::kNoSpan; id = spans.parent[id]) {
-    if (spans.kind[id] != SpanKind::annotation) continue;
+  if (row.launch == trace::kNoSpan) return;
+  const auto outer = [&](SpanId id) {
+    return spans.parent[id] == trace::kNoSpan ? trace::kNoSpan : around[spans.parent[id]];
+  };
+  for (SpanId id = around[row.launch]; id != trace::kNoSpan; id = outer(id)) {
     if (std::find(seen.begin(), seen.end(), spans.name[id]) != seen.end()) continue;
     seen.push_back(spans.name[id]);
     Annotation& annotation = grouping.of(spans.name[id]);
@@ -70,7 +88,10 @@ std::vector<Annotation> annotations(const trace::Trace& trace, const GpuWork& wo
   Grouping grouping(trace);
   add_ranges(trace, work, device, grouping);
   std::vector<trace::NameId> seen;
-  for (const std::uint32_t at : device.by_start) add_work(trace, work.rows[at], grouping, seen);
+  const std::vector<SpanId> around = annotations_around(trace.spans);
+  for (const std::uint32_t at : device.by_start) {
+    add_work(trace, work.rows[at], around, grouping, seen);
+  }
   std::vector<Annotation> found = grouping.take();
   std::sort(found.begin(), found.end(), [](const Annotation& a, const Annotation& b) {
     return std::tie(b.gpu_ns, b.host_ns, a.name) < std::tie(a.gpu_ns, a.host_ns, b.name);

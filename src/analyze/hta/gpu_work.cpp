@@ -26,17 +26,31 @@ class LaunchIndex {
     }
     base::sort_runs(std::span(calls_),
                     [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+    for (std::size_t i = 0; i < calls_.size();) {  // those of one, by their start
+      std::size_t end = i + 1;
+      while (end < calls_.size() && calls_[end].correlation == calls_[i].correlation) ++end;
+      if (end - i > 1) {
+        base::sort_runs(std::span(calls_).subspan(i, end - i),
+                        [&](const Call& a, const Call& b) { return begin_of(a) < begin_of(b); });
+      }
+      i = end;
+    }
   }
 
   SpanId launch_of(std::int64_t correlation, std::int64_t start_ns) {
     if (correlation == trace::kNoCorrelation) return trace::kNoSpan;
     move_to(correlation);
-    SpanId best = trace::kNoSpan;
-    for (std::size_t i = first_; i < next_; ++i) {
-      if (best == trace::kNoSpan || is_better(calls_[i].span, best, start_ns))
-        best = calls_[i].span;
-    }
-    return best;
+    if (first_ == next_) return trace::kNoSpan;
+    const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(first_);
+    const auto last = calls_.begin() + static_cast<std::ptrdiff_t>(next_);
+    const auto later = std::partition_point(
+        first, last, [&](const Call& call) { return begin_of(call) <= start_ns; });
+    if (later == first) return first->span;
+    // Of several that began at one time, the first.
+    const std::int64_t begin = begin_of(*std::prev(later));
+    return std::partition_point(first, later,
+                                [&](const Call& call) { return begin_of(call) < begin; })
+        ->span;
   }
 
  private:
@@ -71,12 +85,7 @@ class LaunchIndex {
     while (is_at(next_)) ++next_;
   }
 
-  bool is_better(SpanId candidate, SpanId best, std::int64_t start_ns) const {
-    const std::int64_t begin = spans_.start_ns[candidate];
-    const std::int64_t best_begin = spans_.start_ns[best];
-    if (begin > start_ns) return best_begin > start_ns && begin < best_begin;
-    return best_begin > start_ns || begin > best_begin;
-  }
+  std::int64_t begin_of(const Call& call) const { return spans_.start_ns[call.span]; }
 
   const trace::Spans& spans_;
   std::vector<Call> calls_;
