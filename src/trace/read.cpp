@@ -1,6 +1,7 @@
 #include "trace/read.h"
 
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/shell_word.h"
@@ -11,12 +12,13 @@
 #include "trace/read/profile/profile_json.h"
 #include "trace/read/snapshot/snapshot.h"
 #include "trace/read/sniff.h"
+#include "trace/strays.h"
 
 namespace fathom::trace {
 namespace {
 
 constexpr const char* kWhatFathomReads =
-    "Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, Nsight Systems SQLite, "
+    "Fathom reads Kineto/Chrome JSON (.gz, .zst, .zip), Perfetto, Nsight Systems SQLite, "
     "PyTorch memory snapshots and its own profiles.";
 
 // Of a file that is none of these: what to do about it.
@@ -27,10 +29,7 @@ std::string hint_for(const std::string& path) {
   return kWhatFathomReads;
 }
 
-}  // namespace
-
-Trace read_trace(const std::string& path) {
-  const std::shared_ptr<const Input> input = Input::open(path);
+Trace read_as_it_is(const std::shared_ptr<const Input>& input) {
   const Sniffed found = sniff(input->head());
   switch (found.format) {
     case Format::chrome_json:
@@ -46,7 +45,33 @@ Trace read_trace(const std::string& path) {
     case Format::foreign:
       break;
   }
-  throw base::Error(path, "not a trace: " + std::string(found.what), hint_for(path));
+  throw base::Error(input->name(), "not a trace: " + std::string(found.what),
+                    hint_for(input->name()));
+}
+
+void refuse_if_cut(const Input& input) {
+  if (input.was_cut()) {
+    throw base::Error(input.name(), "became shorter while it was read",
+                      "Something writes to it: read it again when that is done");
+  }
+}
+
+}  // namespace
+
+Trace read_trace(const std::string& path) {
+  const std::shared_ptr<const Input> input = Input::open(path);
+  Trace trace = read_as_it_is(input);
+  refuse_if_cut(*input);
+  if (trace.args_at) {
+    trace.args_at = [input, args_at = std::move(trace.args_at)](std::uint64_t source) {
+      std::string args = args_at(source);
+      refuse_if_cut(*input);
+      return args;
+    };
+  }
+  set_aside_strays(trace);
+  set_aside_impossible_bytes(trace);
+  return trace;
 }
 
 }  // namespace fathom::trace

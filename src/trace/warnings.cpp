@@ -54,6 +54,12 @@ std::string counted(const Warning& warning) {
     case WarningKind::refused_call:
       return plural("object that is not plain data, left out",
                     "objects that are not plain data, left out");
+    case WarningKind::impossible_bytes:
+      return plural("size beyond 4 TB or below 0, left out",
+                    "sizes beyond 4 TB or below 0, left out");
+    case WarningKind::stray_time:
+      return plural("event at a time far from all others, left out",
+                    "events at times far from all others, left out");
   }
   return {};
 }

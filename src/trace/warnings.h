@@ -28,6 +28,8 @@ enum class WarningKind : std::uint8_t {
   unknown_field_type,  // profile JSON: a field that is not of the type it should be
   damaged_table,       // SQLite: a table whose rows could not all be read
   refused_call,        // pickle: an object that only running code of the file would make
+  impossible_bytes,    // more than 4 TB in one copy or allocation: left out
+  stray_time,          // alone and far from all others (strays.h): left out
 };
 
 inline constexpr std::uint64_t kNowhere = UINT64_MAX;  // the place of what has none in the file

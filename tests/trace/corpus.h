@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,14 @@ inline std::vector<std::string> corpus_files(const std::string& folder) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// One of them.
+inline std::optional<std::string> corpus_file(const std::string& path) {
+  const char* set = std::getenv("FATHOM_CORPUS");
+  const std::string root = set != nullptr ? set : FATHOM_SOURCE_DIR "/../shared/corpus";
+  const std::string file = root + "/" + path;
+  return std::filesystem::exists(file) ? std::optional(file) : std::nullopt;
 }
 
 }  // namespace fathom::trace

@@ -48,8 +48,8 @@ TEST(Input, WhatCannotBeReadIsOneLine) {
             "/tmp: is a directory, not a trace. If it holds the ranks of a job: fathom hta /tmp");
   EXPECT_EQ(error_of_content(""), "F: is empty");
   EXPECT_EQ(error_of_content("\x89PNG\r\n\x1A\n"),
-            "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst), Perfetto, "
-            "Nsight Systems SQLite, PyTorch memory snapshots and its own profiles.");
+            "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst, .zip), "
+            "Perfetto, Nsight Systems SQLite, PyTorch memory snapshots and its own profiles.");
   EXPECT_EQ(error_of_content(std::string("\x1F\x8B\x08\0\0\0\0", 7)),
             "F: the compressed data is cut off or damaged: nothing can be unpacked");
   EXPECT_EQ(error_of_content("{\"a\": 1}"), "F: not a trace: JSON without events");
@@ -74,6 +74,8 @@ TEST(Sniff, TellsFormatsByContent) {
   EXPECT_EQ(format(R"({"ph": "X", "name": "entries"})"), Format::chrome_json);
   EXPECT_EQ(format(R"({"fathom": "0.1.0", "run": {})"), Format::profile_json);
   EXPECT_EQ(format(R"({"entries": [], "summary": {}})"), Format::profile_json);
+  EXPECT_EQ(format(R"([{"operation": "a", "duration_ms": 1}])"), Format::profile_json);
+  EXPECT_EQ(format(R"([{"name": "operation", "ph": "X", "operation": 1}])"), Format::chrome_json);
   EXPECT_EQ(format("\n\n{\"traceEvents\": [\n"), Format::chrome_json);
   EXPECT_EQ(format("\x0A\x06\x40\x01\x50\x02\x58\x03\x0A\x02\x40\x01"), Format::perfetto);
   EXPECT_EQ(format("PK\x03\x04"), Format::foreign);
@@ -82,6 +84,38 @@ TEST(Sniff, TellsFormatsByContent) {
   EXPECT_EQ(format("\x80\x04\x95"), Format::pickle);
   EXPECT_EQ(format("(dp0\nVsegments\n"), Format::pickle);
   EXPECT_EQ(format("cos\nsystem\n(S'ls'\ntR."), Format::pickle);
+}
+
+TEST(InputFile, ThatIsCutWhileItIsReadEndsInOneLine) {
+  const File file(std::string(5 * 65536, 'x'));
+  const auto input = Input::open(File::path());
+  const std::string_view content = input->view();
+  EXPECT_EQ(content[4 * 65536], 'x');
+  EXPECT_FALSE(input->was_cut());
+  fs::resize_file(File::path(), 65536);
+  EXPECT_EQ(content[4 * 65536], '\0');
+  EXPECT_EQ(content[65535], 'x');
+  EXPECT_TRUE(input->was_cut());
+}
+
+TEST(InputFile, ThatIsCutBeforeItsArgumentsAreAskedForSaysSo) {
+  std::string events = "[";
+  for (int i = 0; i < 2000; ++i) {
+    events +=
+        (i == 0 ? "" : ",") + std::string(R"({"ph":"X","name":"a","pid":1,"tid":1,"dur":1,)") +
+        R"("args":{"text":")" + std::string(100, 't') + R"("},"ts":)" + std::to_string(i) + "}";
+  }
+  const File file(events + "]");
+  const Trace trace = read_trace(File::path());
+  EXPECT_NE(trace.args(1999), "");
+  fs::resize_file(File::path(), 4096);
+  EXPECT_NE(trace.args(0), "");
+  try {
+    trace.args(1500);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.problem(), "became shorter while it was read");
+  }
 }
 
 }  // namespace fathom::trace::input_test

@@ -84,7 +84,7 @@ class Generator {
     row.track = track;
     row.source = next_source_++;
     const bool has_correlation = kind == SpanKind::runtime_call || is_gpu_work(kind);
-    if (has_correlation && chance(80)) row.correlation = pick(0, chance(10) ? INT64_MAX : 100'000);
+    if (has_correlation && chance(80)) row.correlation = pick(1, chance(10) ? INT64_MAX : 100'000);
     if ((kind == SpanKind::copy || kind == SpanKind::fill) && chance(80)) {
       part_.bytes.push_back({static_cast<SpanId>(part_.spans.size()), pick(0, 1LL << 40)});
     }

@@ -42,6 +42,8 @@ void through_chrome(const Trace& before, const std::string& ending) {
   EXPECT_EQ(testing::difference(before, after), "");
   EXPECT_TRUE(after.warnings.empty());
   EXPECT_EQ(after.run.title, before.run.title);
+  EXPECT_EQ(after.run.command, before.run.command);
+  EXPECT_EQ(after.run.dropped_spans, before.run.dropped_spans);
   EXPECT_EQ(after.run.rank, before.run.rank);
   EXPECT_EQ(after.run.world_size, before.run.world_size);
   EXPECT_EQ(after.run.base_time_ns, before.run.base_time_ns);

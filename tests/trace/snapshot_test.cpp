@@ -213,6 +213,59 @@ for device, trace in enumerate(s['device_traces']):
 print(json.dumps(out))
 )";
 
+// One event, in a list many times, and that list many times in the list of devices: few bytes that
+// would be millions of events.
+std::string shared_lists(int times) {
+  const auto again = [&](const char* memo) {
+    std::string refs;
+    for (int i = 0; i < times; ++i) refs += memo;
+    return refs;
+  };
+  Pickler event;
+  event.event("alloc", 4096, 512, 1);
+  return "\x80\x02}(\x8C\x0D"
+         "device_traces](](" +
+         event.bytes() + "q\x01" + again("h\x01") + "eq\x02" + again("h\x02") + "eu.";
+}
+
+TEST(Snapshot, ListsThatStandManyTimesAreRefusedInOneLine) {
+  EXPECT_EQ(read(shared_lists(2)).memory.size(), 9U);
+  try {
+    read(shared_lists(4000));
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more events than the file has room for"));
+  }
+}
+
+TEST(Snapshot, HostileCorpusIsRefused) {
+  const std::optional<std::string> path = corpus_file("hostile/p_shared_4k.pickle");
+  if (!path) GTEST_SKIP() << "no corpus";
+  EXPECT_THROW(read_trace(*path), base::Error);
+}
+
+TEST(Snapshot, AnnotationsOfOneNameNestAndEndInTheirOrder) {
+  Pickler to;
+  to.begin('}').text("segments").begin(']').end('e').text("external_annotations").begin(']');
+  const auto mark = [&](const char* stage, const char* name, std::int64_t time_us) {
+    to.begin('}').pair("stage", stage).pair("name", name).pair("device", 0);
+    to.pair("time_us", time_us).end('u');
+  };
+  mark("START", "a", 1);
+  mark("START", "b", 2);
+  mark("START", "a", 3);
+  mark("END", "a", 4);
+  mark("END", "a", 6);
+  mark("END", "a", 7);
+  to.end('e').end('u');
+  const Trace trace = read(to.whole());
+  ASSERT_EQ(trace.spans.size(), 2U);
+  EXPECT_EQ(trace.spans.duration_ns[0], 5000);
+  EXPECT_EQ(trace.spans.duration_ns[1], 1000);
+  EXPECT_EQ(trace.warnings.count(WarningKind::unmatched_end), 1U);
+  EXPECT_EQ(trace.warnings.count(WarningKind::unmatched_begin), 1U);
+}
+
 TEST(Snapshot, CorpusAgreesWithPythonsOwnUnpickler) {
   const auto files = corpus_files("snapshots");
   if (files.empty()) GTEST_SKIP() << "no corpus";

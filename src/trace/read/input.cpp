@@ -1,7 +1,7 @@
 #include "trace/read/input.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,14 +12,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/shell_word.h"
 #include "trace/read/unpack.h"
+#include "trace/read/zip.h"
 
 namespace fathom::trace {
 namespace {
 
 constexpr std::size_t kHeadBytes = 64 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
+constexpr std::size_t kMostNamed = 5;
 
 [[noreturn]] void fail(const std::string& name, const char* what) {
   throw base::Error(name, std::string(what) + ": " + std::strerror(errno));
@@ -107,7 +110,6 @@ std::shared_ptr<const Input> Input::from_bytes(std::string bytes, std::string na
 }
 
 Input::~Input() {
-  if (mapped_ != nullptr) ::munmap(mapped_, mapped_size_);
   if (file_ >= 0) ::close(file_);
 }
 
@@ -115,6 +117,11 @@ void Input::look_at_head() {
   if (stored_size_ == 0) throw base::Error(name_, "is empty");
   std::string start(4, '\0');
   start.resize(read_stored(0, start.data(), start.size()));
+  if (start == "PK\x03\x04") {
+    take_out_of_zip();
+    start.resize(4);
+    start.resize(read_stored(0, start.data(), start.size()));
+  }
   packing_ = packing_of(start);
   head_.resize(kHeadBytes);
   ContentStream stream(*this);
@@ -124,6 +131,54 @@ void Input::look_at_head() {
     throw base::Error(name_, "the compressed data is cut off or damaged: nothing can be unpacked");
   }
   throw base::Error(name_, "is empty");
+}
+
+// The one file of the archive takes its place.
+void Input::take_out_of_zip() {
+  const ReadAt read = [this](std::uint64_t offset, char* to, std::size_t size) {
+    return read_stored(offset, to, size);
+  };
+  const auto members = zip_members(read, stored_size_);
+  if (!members) throw base::Error(name_, "ZIP archive that is cut off or damaged");
+  if (members->size() != 1) {
+    std::string names;
+    for (std::size_t i = 0; i < members->size() && i < kMostNamed; ++i) {
+      names += (i == 0 ? " (" : ", ") + (*members)[i].name;
+    }
+    if (!names.empty()) names += members->size() > kMostNamed ? ", …)" : ")";
+    throw base::Error(name_,
+                      fmt::format("ZIP archive of {}{}, not of one trace",
+                                  base::format_plural(members->size(), "file", "files"), names),
+                      "Unpack it and name one of them");
+  }
+  const ZipMember& member = members->front();
+  if (member.is_encrypted || (member.method != 0 && member.method != 8)) {
+    throw base::Error(name_,
+                      member.is_encrypted ? "ZIP archive with a password"
+                                          : "ZIP archive that is not packed by deflate",
+                      "Unpack it first");
+  }
+  std::string bytes;
+  const int to = file_ < 0 ? -1 : open_temporary(name_);
+  std::uint64_t size = 0;
+  try {
+    is_damaged_ = !unpack_member(read, member, [&](std::string_view piece) {
+      size += piece.size();
+      if (to < 0) {
+        bytes.append(piece);
+      } else {
+        write_all(to, piece.data(), piece.size(), name_);
+      }
+    });
+  } catch (...) {
+    if (to >= 0) ::close(to);
+    throw;
+  }
+  if (to >= 0) ::close(file_);
+  file_ = to;
+  bytes_ = std::move(bytes);
+  stored_size_ = size;
+  if (size == 0) throw base::Error(name_, "ZIP archive of an empty or damaged file");
 }
 
 std::size_t Input::read_stored(std::uint64_t offset, char* to, std::size_t size) const {
@@ -146,13 +201,8 @@ std::size_t Input::read_stored(std::uint64_t offset, char* to, std::size_t size)
 
 std::string_view Input::map(int file, std::uint64_t size) const {
   if (size == 0) return {};
-  mapped_ = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (mapped_ == MAP_FAILED) {
-    mapped_ = nullptr;
-    fail(name_, "cannot map");
-  }
-  mapped_size_ = size;
-  return {static_cast<const char*>(mapped_), size};
+  if (!mapped_.map(file, size)) fail(name_, "cannot map");
+  return mapped_.bytes();
 }
 
 std::string_view Input::view() const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/read/mapped_file.h"
+
 namespace fathom::trace {
 
 enum class Packing : std::uint8_t { none, gzip, zstd };
@@ -15,7 +17,8 @@ enum class Packing : std::uint8_t { none, gzip, zstd };
 class Input {
  public:
   // Throws base::Error for what is missing, unreadable, a directory or empty. What cannot be read
-  // at any offset (a pipe) is first copied to a temporary file.
+  // at any offset (a pipe) is first copied to a temporary file, and so is the one file of a ZIP
+  // archive.
   static std::shared_ptr<const Input> open(const std::string& path);
   static std::shared_ptr<const Input> from_bytes(std::string bytes, std::string name = "input");
 
@@ -24,6 +27,7 @@ class Input {
   Input& operator=(const Input&) = delete;
 
   const std::string& name() const { return name_; }
+  bool is_file() const { return file_ >= 0; }
   Packing packing() const { return packing_; }
   std::uint64_t stored_size() const { return stored_size_; }  // before unpacking
 
@@ -34,12 +38,19 @@ class Input {
   // unpacked into an unlinked temporary file first, at the first call, and that is mapped.
   std::string_view view() const;
 
+  // True where the file became shorter since, so that a part of `view` is zeros.
+  bool was_cut() const { return mapped_.was_cut(); }
+
+  // True where the archive that it came in is cut off or damaged.
+  bool is_damaged() const { return is_damaged_; }
+
   // Bytes as they are stored; fewer than asked only at the end. Throws base::Error.
   std::size_t read_stored(std::uint64_t offset, char* to, std::size_t size) const;
 
  private:
   Input() = default;
   void look_at_head();
+  void take_out_of_zip();
   std::string_view map(int file, std::uint64_t size) const;
 
   std::string name_;
@@ -47,13 +58,13 @@ class Input {
   int file_ = -1;
   std::uint64_t stored_size_ = 0;
   Packing packing_ = Packing::none;
+  bool is_damaged_ = false;
   std::string head_;
 
   mutable std::mutex view_mutex_;
   mutable bool has_view_ = false;
   mutable std::string_view view_;
-  mutable void* mapped_ = nullptr;
-  mutable std::size_t mapped_size_ = 0;
+  mutable MappedFile mapped_;
 };
 
 }  // namespace fathom::trace

@@ -19,8 +19,7 @@ constexpr std::array kForeign = {
     Magic{"\xFF\xD8\xFF", "JPEG image"},
     Magic{"GIF8", "GIF image"},
     Magic{"%PDF", "PDF document"},
-    Magic{"PK\x03\x04", "ZIP archive (unpack it first)"},
-    Magic{"PK\x05\x06", "ZIP archive (unpack it first)"},
+    Magic{"PK\x05\x06", "empty ZIP archive"},
     Magic{"7z\xBC\xAF", "7z archive (unpack it first)"},
     Magic{"\xFD"
           "7zXZ",
@@ -46,8 +45,8 @@ std::string_view skip_string(std::string_view text, std::string_view& inside) {
   return text.substr(std::min(at + 1, text.size()));
 }
 
-// An object is a profile if one of a profile's keys comes before any key of a trace. Only keys of
-// the outermost object count.
+// An object is a profile, or an entry of one, if one of a profile's keys comes before any key of a
+// trace. Only keys of the outermost object count.
 Format format_of_object(std::string_view text) {
   int depth = 0;
   bool after_colon = false;
@@ -58,7 +57,9 @@ Format format_of_object(std::string_view text) {
       text = skip_string(text, key);
       if (depth != 1 || after_colon) continue;
       if (key == "traceEvents" || key == "ph") return Format::chrome_json;
-      if (key == "fathom" || key == "entries" || key == "summary") return Format::profile_json;
+      if (key == "fathom" || key == "entries" || key == "summary" || key == "operation") {
+        return Format::profile_json;
+      }
       continue;
     }
     if (c == '{' || c == '[') ++depth;
@@ -125,7 +126,8 @@ Sniffed sniff(std::string_view head) {
   if (looks_like_perfetto(head) && !(is_json && text[0] == '{' && is_text(head))) {
     return {Format::perfetto, {}};
   }
-  if (is_json) return {text[0] == '{' ? format_of_object(text) : Format::chrome_json, {}};
+  // A list is told by the objects in it: of events, or of a profile's entries.
+  if (is_json) return {format_of_object(text[0] == '{' ? text : skip_space(text.substr(1))), {}};
   if (head.starts_with("SQLite format 3")) return {Format::sqlite, {}};
   if (looks_like_pickle(head)) return {Format::pickle, {}};
   for (const Magic& magic : kForeign) {

@@ -16,7 +16,9 @@ namespace fathom::trace {
 // The present row of a query; valid while its visitor runs.
 class SqliteRow {
  public:
-  explicit SqliteRow(sqlite3_stmt* statement) : statement_(statement) {}
+  // `text_left` is how much text may still be read; what goes beyond is empty.
+  SqliteRow(sqlite3_stmt* statement, std::uint64_t& text_left)
+      : statement_(statement), text_left_(text_left) {}
 
   int size() const;
   std::string_view column(int index) const;  // its name
@@ -29,17 +31,19 @@ class SqliteRow {
 
  private:
   sqlite3_stmt* statement_;
+  std::uint64_t& text_left_;
 };
 
 // A SQLite database in memory or in a mapped file, read only: nothing is ever written, locked or
-// left beside it, and no view, trigger or function of the database's own is ever run. A damaged
+// left beside it, and no view, trigger, function or generated column of the database's own is ever
+// run. A table gives at most as many rows and as much text as its file has room for. A damaged
 // database is opened if its list of tables can be read. One thread at a time.
 class SqliteDatabase {
  public:
   using Visitor = std::function<void(const SqliteRow&)>;
 
-  // `bytes` has to outlive the database.
-  explicit SqliteDatabase(std::string_view bytes);
+  // `bytes` has to outlive the database; `wal` is the write-ahead log beside it, if there is one.
+  explicit SqliteDatabase(std::string_view bytes, std::string_view wal = {});
   ~SqliteDatabase();
   SqliteDatabase(const SqliteDatabase&) = delete;
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
@@ -63,11 +67,15 @@ class SqliteDatabase {
 
  private:
   bool read_tables();
+  std::string row_query(const std::string& table) const;
   sqlite3_stmt* prepare(const std::string& query) const;
   bool run(const std::string& query, const Visitor& visit) const;
 
-  std::string own_bytes_;  // where the header had to be changed
+  std::string own_bytes_;  // where there was a write-ahead log
   std::uint64_t max_rows_ = 0;
+  std::uint64_t text_of_a_table_ = 0;
+  mutable std::uint64_t text_left_ = 0;   // of all rows that `visit_row` visits
+  mutable std::uint64_t steps_left_ = 0;  // of the present query; many at once
   sqlite3* database_ = nullptr;
   bool is_cut_off_ = false;
   bool is_readable_ = false;

@@ -133,7 +133,7 @@ class Zstd final : public ContentStream::Unpacker {
       if (ZSTD_isError(status) != 0) {
         is_damaged = ended_ = true;
       } else if (in_.size == 0 && out.pos == before) {
-        is_damaged = !frame_ended_;
+        is_damaged |= !frame_ended_;
         ended_ = true;
       }
       frame_ended_ = status == 0 || (frame_ended_ && in_.size == 0);
@@ -162,7 +162,9 @@ std::unique_ptr<ContentStream::Unpacker> unpacker_of(const Input& input) {
 
 }  // namespace
 
-ContentStream::ContentStream(const Input& input) : unpacker_(unpacker_of(input)) {}
+ContentStream::ContentStream(const Input& input) : unpacker_(unpacker_of(input)) {
+  unpacker_->is_damaged = input.is_damaged();
+}
 ContentStream::~ContentStream() = default;
 
 std::size_t ContentStream::read(char* to, std::size_t size) {

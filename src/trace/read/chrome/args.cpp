@@ -3,19 +3,16 @@
 #include "base/json_text.h"
 #include "base/json_writer.h"
 #include "trace/read/chrome/tolerant.h"
+#include "trace/read/number.h"
 
 namespace fathom::trace {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_json_number(std::string_view word) {
   std::size_t at = 0;
   const auto digits = [&] {
     const std::size_t from = at;
-    while (at < word.size() && is_digit(word[at])) ++at;
+    while (at < word.size() && number::is_digit(word[at])) ++at;
     return at > from;
   };
   if (at < word.size() && word[at] == '-') ++at;

@@ -1,8 +1,12 @@
 #include "trace/read/chrome/blocks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
+#include "base/format.h"
 #include "base/json_text.h"
 
 namespace fathom::trace {
@@ -10,6 +14,10 @@ namespace {
 
 // Small enough to stay in the cache between unpacking, finding the structure and walking it.
 constexpr std::size_t kBlockBytes = 256 * 1024;
+
+// No event is longer. A block takes about six times its size while it is read, so this is what a
+// gigabyte of spaces, of one string or of brackets can cost, however small it was packed.
+constexpr std::size_t kMaxBlockBytes = 128U << 20;
 
 // Bounds on the search, so that no text makes it slow.
 constexpr std::size_t kMaxSpaces = 64;
@@ -100,7 +108,12 @@ bool BlockSource::next(Block& block) {
       block.size = cut;
       break;
     }
-    reserve(block, block.capacity * 2);
+    if (block.capacity >= kMaxBlockBytes) {
+      throw base::Error(
+          name_, fmt::format("not readable: {} from byte {} on without an event",
+                             base::format_bytes(kMaxBlockBytes), base::format_count(block.begin)));
+    }
+    reserve(block, std::min(block.capacity * 2, kMaxBlockBytes));
   }
   is_over_ = block.is_last;
   offset_ += block.size;

@@ -32,8 +32,10 @@ struct Block {
 class BlockSource {
  public:
   // `is_lines`: events follow each other without commas.
-  BlockSource(const Input& input, bool is_lines) : stream_(input), is_lines_(is_lines) {}
+  BlockSource(const Input& input, bool is_lines)
+      : name_(input.name()), stream_(input), is_lines_(is_lines) {}
 
+  // Throws base::Error where no event ends within 128 MB.
   bool next(Block& block);
 
   // To be asked when the last block has been given.
@@ -41,6 +43,7 @@ class BlockSource {
   std::uint64_t content_size() const { return offset_; }
 
  private:
+  const std::string name_;
   std::mutex mutex_;
   ContentStream stream_;
   const bool is_lines_;

@@ -9,9 +9,9 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMaxHeadingBytes = 4U << 20;
 
 // Keys of the outermost object that say something about the run.
-constexpr std::array<std::string_view, 7> kHeadingKeys = {
+constexpr std::array<std::string_view, 8> kHeadingKeys = {
     "schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
-    "traceName",     "displayTimeUnit",  "trace_id"};
+    "traceName",     "displayTimeUnit",  "trace_id",        "otherData"};
 
 bool is_heading_key(std::string_view key) {
   for (const std::string_view known : kHeadingKeys) {

@@ -46,7 +46,7 @@ void EventRows::end_batch() {
 
 std::int64_t EventRows::correlation(const Event& event) const {
   const auto value = integer_arg(event, Arg::correlation);
-  return value && *value >= 0 ? *value : kNoCorrelation;
+  return value && *value > 0 ? *value : kNoCorrelation;  // 0 stands for none
 }
 
 bool EventRows::read_time(const Event& event, std::int64_t& time_ns) {
@@ -226,8 +226,9 @@ void EventRows::take_edge(const Event& event, bool is_begin, TrackId track) {
 void EventRows::take_instant(const Event& event, TrackId track) {
   Instant row;
   if (!read_time(event, row.time_ns)) return;
-  if (event.name.text() == "[memory]" && take_memory(event, row.time_ns, track)) {
-    return;
+  if (event.name.text() == "[memory]") {
+    if (take_memory(event, row.time_ns, track)) return;
+    warn(WarningKind::bad_number, event.source);
   }
   row.name = name(event.name, event.source).id;
   row.source = event.source;

@@ -31,7 +31,9 @@ RunInfo run_info_of(const std::vector<HeadingValue>& heading) {
   RunInfo run;
   run.format = "Chrome JSON";
   for (const HeadingValue& value : heading) {
-    if (value.key != "displayTimeUnit" && value.key != "traceName") run.format = "Kineto JSON";
+    const bool is_of_chrome =
+        value.key == "displayTimeUnit" || value.key == "traceName" || value.key == "otherData";
+    if (!is_of_chrome) run.format = "Kineto JSON";
     const Json json = Json::parse(value.json, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded()) continue;
     if (value.key == "traceName" && json.is_string()) {
@@ -41,6 +43,13 @@ RunInfo run_info_of(const std::vector<HeadingValue>& heading) {
     } else if (value.key == "distributedInfo") {
       run.rank = integer(json, "rank");
       run.world_size = integer(json, "world_size");
+    } else if (value.key == "otherData" && json.is_object()) {
+      // Chrome's place for what its format has no other; ours are in what `convert` writes.
+      if (const auto command = json.find("command");
+          command != json.end() && command->is_string()) {
+        run.command = command->get<std::string>();
+      }
+      run.dropped_spans = integer(json, "dropped_spans");
     } else if (value.key == "deviceProperties" && json.is_array()) {
       for (const Json& device : json) {
         if (device.is_object()) run.devices.push_back(device_of(device));

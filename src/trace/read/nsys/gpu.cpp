@@ -157,7 +157,10 @@ void NsysReader::read_memory() {
             part_.warnings.add(WarningKind::missing_time, kNowhere);
             return;
           }
-          if (!bytes || *bytes < 0 || !operation || *operation < 0 || *operation > 1) return;
+          if (!bytes || *bytes < 0 || !operation || *operation < 0 || *operation > 1) {
+            part_.warnings.add(WarningKind::bad_event, kNowhere);
+            return;
+          }
           MemoryEvent event;
           event.time_ns = *time;
           event.bytes =

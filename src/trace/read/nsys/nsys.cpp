@@ -1,6 +1,7 @@
 #include "trace/read/nsys/nsys.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -14,10 +15,21 @@ namespace {
 constexpr const char* kHint =
     "Fathom reads what `nsys export --type sqlite report.nsys-rep` writes.";
 
+// The content of the file of the same name with this ending; empty where there is none.
+std::string beside(const Input& input, const char* ending) {
+  std::error_code none;
+  const std::string path = input.name() + ending;
+  if (!input.is_file() || input.packing() != Packing::none ||
+      !std::filesystem::is_regular_file(path, none))
+    return {};
+  if (std::filesystem::file_size(path, none) == 0) return {};
+  return std::string(Input::open(path)->view());
+}
+
 // A database and what it is read from. Arguments are looked up in it from any thread.
 struct OpenExport {
   explicit OpenExport(std::shared_ptr<const Input> from)
-      : input(std::move(from)), database(input->view()) {}
+      : input(std::move(from)), database(input->view(), beside(*input, "-wal")) {}
 
   std::shared_ptr<const Input> input;
   SqliteDatabase database;

@@ -161,6 +161,10 @@ class ArgsWriter {
   base::JsonWriter json_;
 };
 
+// Unpacking is as fast as reading from memory: so much of it takes seconds, not hours.
+constexpr std::uint64_t kAlwaysUnpacked = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostTimesUnpacked = 64;
+
 std::string_view packet_at(std::string_view trace, std::uint64_t byte) {
   Warnings ignored;
   PacketWalk walk(trace.substr(std::min<std::uint64_t>(byte, trace.size())), ignored);
@@ -168,6 +172,30 @@ std::string_view packet_at(std::string_view trace, std::uint64_t byte) {
 }
 
 }  // namespace
+
+UnpackedPackets::UnpackedPackets(std::uint64_t file_bytes)
+    : left_(kMostTimesUnpacked * file_bytes + kAlwaysUnpacked) {}
+
+std::shared_ptr<const std::string> UnpackedPackets::at(std::uint64_t byte,
+                                                       std::string_view packet) {
+  const RareFields rare = read_rare_fields(packet);
+  if (rare.zlib_packets.empty() && rare.zstd_packets.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto known =
+      std::find_if(kept_.begin(), kept_.end(), [&](const auto& one) { return one.first == byte; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+    return known->second;
+  }
+  std::string unpacked;
+  bool damaged = false;
+  if (left_ > 0 && !rare.zlib_packets.empty()) unpacked = unpack_zlib(rare.zlib_packets, damaged);
+  if (left_ > 0 && !rare.zstd_packets.empty()) unpacked = unpack_zstd(rare.zstd_packets, damaged);
+  left_ -= std::min<std::uint64_t>(left_, unpacked.size());
+  kept_.emplace_front(byte, std::make_shared<const std::string>(std::move(unpacked)));
+  if (kept_.size() > kKept) kept_.pop_back();
+  return kept_.front().second;
+}
 
 const AnnotationNames* PerfettoArgs::names_of(std::uint32_t sequence, PacketPlace place) const {
   const auto known = names_.find(sequence);
@@ -180,12 +208,8 @@ const AnnotationNames* PerfettoArgs::names_of(std::uint32_t sequence, PacketPlac
 
 std::string PerfettoArgs::at(PacketPlace place) const {
   std::string_view packet = packet_at(bytes_, byte_of(place));
-  std::string unpacked;
-  const RareFields rare = read_rare_fields(packet);
-  bool damaged = false;
-  if (!rare.zlib_packets.empty()) unpacked = unpack_zlib(rare.zlib_packets, damaged);
-  if (!rare.zstd_packets.empty()) unpacked = unpack_zstd(rare.zstd_packets, damaged);
-  if (!unpacked.empty()) packet = packet_at(unpacked, inner_byte_of(place));
+  const std::shared_ptr<const std::string> unpacked = unpacked_->at(byte_of(place), packet);
+  if (unpacked) packet = packet_at(*unpacked, inner_byte_of(place));
   const PacketFields fields = read_packet(packet);
   for (Fields f(fields.track_event); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;

@@ -102,7 +102,7 @@ PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message,
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
     const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
     if (annotation.name == kAnnotationCorrelation && annotation.integer) {
-      row.correlation = *annotation.integer;
+      if (*annotation.integer > 0) row.correlation = *annotation.integer;
     } else if (annotation.name == kAnnotationBytes && annotation.integer) {
       noted.bytes = annotation.integer;
     } else if (annotation.name == kAnnotationScope && run_.is_recording) {

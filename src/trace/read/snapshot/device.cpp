@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <unordered_set>
 #include <utility>
 
+#include "base/error.h"
 #include "trace/read/number.h"
 
 namespace fathom::trace {
 namespace {
 
 constexpr std::int64_t kNsPerUs = 1000;
+constexpr std::size_t kSmallestValue = 8;  // bytes of a pickle that an event or a block takes
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 // The frames of PyTorch itself say nothing about who asked for memory.
@@ -38,6 +39,18 @@ void count(Counter& counter, std::int64_t time_ns, std::int64_t value) {
 }
 
 }  // namespace
+
+SnapshotReader::SnapshotReader(const Pickle& pickle, const Input& input, TracePart& into)
+    : pickle_(pickle),
+      name_(input.name()),
+      values_left_(input.view().size() / kSmallestValue),
+      part_(into) {}
+
+void SnapshotReader::spend() {
+  if (values_left_-- > 0) return;
+  throw base::Error(name_, "a memory snapshot of more events than the file has room for",
+                    "Its lists stand in it many times over: no snapshot of PyTorch does that");
+}
 
 std::optional<std::int64_t> SnapshotReader::integer(PickleRef dict, std::string_view key) const {
   const auto value = pickle_.find(dict, key);
@@ -68,8 +81,10 @@ std::optional<NameId> SnapshotReader::frame_name(PickleRef frame) {
 NameId SnapshotReader::site_of(PickleRef owner) {
   const auto frames = pickle_.find(owner, "frames");
   if (!frames) return 0;
+  const auto [at, is_new] = sites_.try_emplace(*frames, 0);
+  if (!is_new) return at->second;
   for (const PickleRef frame : pickle_.items(*frames)) {
-    if (const auto name = frame_name(frame)) return *name;
+    if (const auto name = frame_name(frame)) return at->second = *name;
   }
   return 0;
 }
@@ -79,6 +94,7 @@ void SnapshotReader::read_segments(PickleRef segments) {
 }
 
 void SnapshotReader::read_segment(PickleRef segment) {
+  spend();
   const auto size = integer(segment, "total_size");
   const auto blocks = pickle_.find(segment, "blocks");
   if (!is_size(size) || !blocks) return count_bad();
@@ -87,6 +103,7 @@ void SnapshotReader::read_segment(PickleRef segment) {
   ++device.segments;
   auto address = static_cast<std::uint64_t>(integer(segment, "address").value_or(0));
   for (const PickleRef block : pickle_.items(*blocks)) {
+    spend();
     const auto bytes = integer(block, "size");
     if (!is_size(bytes)) {
       count_bad();
@@ -111,6 +128,7 @@ void SnapshotReader::read_traces(PickleRef traces) {
 }
 
 void SnapshotReader::read_event(Device& device, PickleRef value) {
+  spend();
   const std::string_view action = text(value, "action");
   Event event;
   if (action == "alloc") {
@@ -257,8 +275,10 @@ void SnapshotReader::finish(std::int64_t index, Device& device) {
 
 // START and END of what the program named, or PyTorch did (optimizer steps).
 void SnapshotReader::read_annotations(PickleRef annotations) {
-  std::vector<SpanRow> open;
+  std::map<std::pair<TrackId, NameId>, std::vector<SpanRow>> open;
+  std::uint64_t still_open = 0;
   for (const PickleRef value : pickle_.items(annotations)) {
+    spend();
     const auto time = integer(value, "time_us");
     if (!time || *time < -kMaxTime / kNsPerUs || *time > kMaxTime / kNsPerUs) {
       count_bad();
@@ -269,22 +289,22 @@ void SnapshotReader::read_annotations(PickleRef annotations) {
     row.name = part_.names.intern(text(value, "name"));
     row.track = track(integer(value, "device").value_or(0));
     row.kind = SpanKind::annotation;
+    std::vector<SpanRow>& begun = open[{row.track, row.name}];
     if (text(value, "stage") == "START") {
-      open.push_back(row);
+      begun.push_back(row);
+      ++still_open;
       continue;
     }
-    const auto begin = std::find_if(open.rbegin(), open.rend(), [&](const SpanRow& other) {
-      return other.name == row.name && other.track == row.track;
-    });
-    if (begin == open.rend() || begin->start_ns > row.start_ns) {
+    if (begun.empty() || begun.back().start_ns > row.start_ns) {
       part_.warnings.add(WarningKind::unmatched_end, kNowhere);
       continue;
     }
-    begin->duration_ns = row.start_ns - begin->start_ns;
-    part_.spans.push_back(*begin);
-    open.erase(std::next(begin).base());
+    begun.back().duration_ns = row.start_ns - begun.back().start_ns;
+    part_.spans.push_back(begun.back());
+    begun.pop_back();
+    --still_open;
   }
-  part_.warnings.add(WarningKind::unmatched_begin, kNowhere, open.size());
+  part_.warnings.add(WarningKind::unmatched_begin, kNowhere, still_open);
 }
 
 }  // namespace fathom::trace

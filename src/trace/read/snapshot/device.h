@@ -3,20 +3,24 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "trace/builder.h"
+#include "trace/read/input.h"
 #include "trace/read/snapshot/pickle.h"
 
 namespace fathom::trace {
 
 // Turns the segments and traces of a snapshot into memory events, counters and annotations. Call
 // read_segments, read_traces, finish and read_annotations in this order; each may be left out.
+// Throws base::Error for more events than the file has room for: lists in a pickle may stand in it
+// many times, and a few kilobytes of them mean gigabytes.
 class SnapshotReader {
  public:
-  SnapshotReader(const Pickle& pickle, TracePart& into) : pickle_(pickle), part_(into) {}
+  SnapshotReader(const Pickle& pickle, const Input& input, TracePart& into);
 
   void read_segments(PickleRef segments);
   void read_traces(PickleRef traces);
@@ -62,12 +66,16 @@ class SnapshotReader {
   NameId site_of(PickleRef owner);
   std::optional<NameId> frame_name(PickleRef frame);
   void count_bad();
+  void spend();
 
   const Pickle& pickle_;
+  std::string name_;
+  std::uint64_t values_left_;
   TracePart& part_;
   bool has_times_ = false;
   std::map<std::int64_t, Device> devices_;
   std::unordered_map<PickleRef, std::optional<NameId>> frames_;  // the user's, by their value
+  std::unordered_map<PickleRef, NameId> sites_;                  // by the list of their frames
 };
 
 }  // namespace fathom::trace

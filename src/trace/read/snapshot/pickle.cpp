@@ -3,6 +3,13 @@
 #include "trace/read/snapshot/pickle_machine.h"
 
 namespace fathom::trace {
+namespace {
+
+// Dicts whose keys have names have few. One with millions that a million others share must not be
+// searched for each of them.
+constexpr std::size_t kMostKeys = 256;
+
+}  // namespace
 
 Pickle::Pickle(std::string_view bytes) {
   PickleMachine(*this, bytes).run();
@@ -36,7 +43,9 @@ std::optional<PickleRef> Pickle::find(PickleRef dict, std::string_view key) cons
   if (kind(dict) != PickleKind::dict) return std::nullopt;
   // Of two with one key the later counts, as in Python.
   const std::span<const PickleRef> all = items(dict);
-  for (std::size_t i = all.size() & ~std::size_t{1}; i >= 2; i -= 2) {
+  const std::size_t end = all.size() & ~std::size_t{1};
+  const std::size_t first = end > 2 * kMostKeys ? end - 2 * kMostKeys : 0;
+  for (std::size_t i = end; i > first; i -= 2) {
     if (kind(all[i - 2]) == PickleKind::text && text(all[i - 2]) == key) return all[i - 1];
   }
   return std::nullopt;

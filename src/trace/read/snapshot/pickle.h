@@ -51,6 +51,7 @@ class Pickle {
   std::optional<double> real(PickleRef value) const;
   std::string_view text(PickleRef value) const;             // empty where it is none
   std::span<const PickleRef> items(PickleRef value) const;  // of a dict: key, value, key, value …
+  // Looks at the last 256 keys.
   std::optional<PickleRef> find(PickleRef dict, std::string_view key) const;
 
  private:

@@ -89,7 +89,7 @@ Trace read_snapshot(const std::shared_ptr<const Input>& input) {
   const Lists lists = lists_of(pickle);
   if (!lists.segments && !lists.traces) refuse(input->name(), pickle);
   std::vector<TracePart> parts(1);
-  SnapshotReader reader(pickle, parts[0]);
+  SnapshotReader reader(pickle, *input, parts[0]);
   if (lists.segments) reader.read_segments(*lists.segments);
   if (lists.traces) reader.read_traces(*lists.traces);
   reader.finish();
