@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the nsys and snapshot fuzzers: small files with a little of everything."""
+"""Writes the seeds of the nsys, snapshot, zip and printable fuzzers: small files with a little of everything."""
 import pathlib
 import pickle
 import sqlite3
+import zipfile
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
@@ -69,6 +70,17 @@ def main():
     (snapshots / "segments").write_bytes(pickle.dumps(snapshot()["segments"]))
     (snapshots / "call").write_bytes(pickle.dumps({"segments": [], "device_traces": [], "x": Call()}, 2))
     (snapshots / "values").write_bytes(pickle.dumps([None, True, 1 << 70, -1.5, b"b", {1}, frozenset([2]), "é" * 300]))
+    zips = CORPUS / "zip"
+    zips.mkdir(parents=True, exist_ok=True)
+    for name, method in [("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)]:
+        with zipfile.ZipFile(zips / name, "w", method) as archive:
+            for member in ["traces/", "traces/a.json", "__MACOSX/x"]:
+                archive.writestr(zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0)), b"" if member[-1] == "/" else b"[{}]" * 9, method)
+            archive.comment = b"seed"
+    texts = CORPUS / "printable"
+    texts.mkdir(parents=True, exist_ok=True)
+    (texts / "escapes").write_bytes(b"k\x1b[2J\x07\r\n\t\x7f\xc2\x9b31m \xe2\x80\xae evil \xff\xed\xa0\x80 " + "µ漢👩".encode())
+    (texts / "name").write_bytes("void gemm<float>(…) · grid 8x1x1".encode())
 
 
 if __name__ == "__main__":
