@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "base/printable.h"
 #include "base/terminal.h"
+#include "fathom/figures.h"
 #include "report/comparison_report.h"
 #include "trace/read.h"
 
@@ -58,11 +59,6 @@ ComparisonOutcome outcome_of(compare::Outcome outcome) {
   return ComparisonOutcome::inconclusive;
 }
 
-std::optional<double> ms(std::optional<double> ns) {
-  if (!ns) return std::nullopt;
-  return *ns / 1e6;
-}
-
 std::optional<double> difference(std::optional<double> before, std::optional<double> now) {
   if (!before || !now) return std::nullopt;
   return *now - *before;
@@ -71,8 +67,8 @@ std::optional<double> difference(std::optional<double> before, std::optional<dou
 OperationComparison to_public(const OperationChange& change) {
   OperationComparison operation;
   operation.operation = change.label();
-  operation.baseline_time_ms = ms(change.base_ns);
-  operation.current_time_ms = ms(change.current_ns);
+  operation.baseline_time_ms = ms_of(change.base_ns);
+  operation.current_time_ms = ms_of(change.current_ns);
   operation.change_ms = difference(operation.baseline_time_ms, operation.current_time_ms);
   operation.change_percent = change.verdict.change_pct;
   operation.change_percent_low = change.verdict.low_pct;
@@ -82,7 +78,8 @@ OperationComparison to_public(const OperationChange& change) {
   operation.is_suspect = change.verdict.is_suspect;
   operation.baseline_calls = change.base_calls;
   operation.current_calls = change.current_calls;
-  operation.memory_change_mb = difference(change.base_memory_mb, change.current_memory_mb);
+  operation.memory_change_mb =
+      mb_of(difference(change.base_memory_bytes, change.current_memory_bytes));
   return operation;
 }
 

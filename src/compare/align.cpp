@@ -113,12 +113,12 @@ double self_ns(const std::vector<std::vector<const RunOperation*>>& side) {
   return sum;
 }
 
-std::optional<double> memory_mb(const std::vector<std::vector<const RunOperation*>>& side) {
+std::optional<double> memory_bytes(const std::vector<std::vector<const RunOperation*>>& side) {
   std::optional<double> most;
   for (const auto& run : side) {
     for (const RunOperation* operation : run) {
-      if (!operation->peak_memory_mb) continue;
-      most = std::max(most.value_or(0), *operation->peak_memory_mb);
+      if (!operation->peak_memory_bytes) continue;
+      most = std::max(most.value_or(0), *operation->peak_memory_bytes);
     }
   }
   return most;
@@ -192,8 +192,8 @@ AlignedOperation aligned(const Found& found, const OperationPart& part, bool is_
   operation.base_self_ns = self_ns(part.base);
   operation.current_self_ns = self_ns(part.current);
   if (is_whole) {
-    operation.base_memory_mb = memory_mb(found.base);
-    operation.current_memory_mb = memory_mb(found.current);
+    operation.base_memory_bytes = memory_bytes(found.base);
+    operation.current_memory_bytes = memory_bytes(found.current);
   }
   return operation;
 }

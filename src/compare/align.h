@@ -24,8 +24,8 @@ struct AlignedOperation {
   OperationRuns runs;
   double base_self_ns = 0;  // of all runs
   double current_self_ns = 0;
-  std::optional<double> base_memory_mb;  // the largest of the runs
-  std::optional<double> current_memory_mb;
+  std::optional<double> base_memory_bytes;  // the largest of the runs
+  std::optional<double> current_memory_bytes;
 };
 
 struct Alignment {

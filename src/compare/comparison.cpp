@@ -68,8 +68,8 @@ OperationChange change_of(const AlignedOperation& operation, const Verdict& verd
   change.current_p95_ns = current.p95_ns;
   change.base_slow_share = base.slow_share;
   change.current_slow_share = current.slow_share;
-  change.base_memory_mb = operation.base_memory_mb;
-  change.current_memory_mb = operation.current_memory_mb;
+  change.base_memory_bytes = operation.base_memory_bytes;
+  change.current_memory_bytes = operation.current_memory_bytes;
   return change;
 }
 

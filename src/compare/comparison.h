@@ -30,8 +30,8 @@ struct OperationChange {
   std::optional<double> current_p95_ns;
   std::optional<double> base_slow_share;  // of the calls, where every run jumps between two levels
   std::optional<double> current_slow_share;
-  std::optional<double> base_memory_mb;  // of a scope: device memory while it ran, at most
-  std::optional<double> current_memory_mb;
+  std::optional<double> base_memory_bytes;  // of a scope: device memory while it ran, at most
+  std::optional<double> current_memory_bytes;
 
   // Its name, and which of its calls are meant where not all are: "gemm · grid 64x1x1".
   std::string label() const;

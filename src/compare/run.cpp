@@ -57,13 +57,13 @@ std::optional<std::int64_t> peak_memory_of(const trace::Trace& trace) {
 void add_memory(const trace::Trace& trace, std::vector<RunOperation>& operations) {
   std::unordered_map<std::string_view, double> peaks;
   for (const NamedFigures& summary : trace.operations) {
-    if (const auto peak = summary.peak_memory_mb()) peaks[summary.operation] = *peak;
+    if (summary.peak_memory_bytes) peaks[summary.operation] = *summary.peak_memory_bytes;
   }
   if (peaks.empty()) return;
   for (RunOperation& operation : operations) {
     if (operation.kind != SpanKind::scope) continue;
     const auto peak = peaks.find(operation.name);
-    if (peak != peaks.end()) operation.peak_memory_mb = peak->second;
+    if (peak != peaks.end()) operation.peak_memory_bytes = peak->second;
   }
 }
 

@@ -14,8 +14,8 @@ namespace fathom::compare {
 
 // One operation of one run, with every time it took.
 struct RunOperation : SitesOfOperation {
-  std::int64_t self_ns = 0;              // of all its sites
-  std::optional<double> peak_memory_mb;  // of a scope: device memory while it ran
+  std::int64_t self_ns = 0;                 // of all its sites
+  std::optional<double> peak_memory_bytes;  // of a scope: device memory while it ran
   std::optional<Sample> figures;  // where the source has figures of its calls and not the calls
 
   std::vector<std::int64_t> ns() const;  // of all its calls, site by site

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "fathom/figures.h"
 #include "report/comparison_report.h"
 
 namespace fathom::report {
@@ -127,11 +128,12 @@ std::string tail_text(const OperationChange& change) {
 }
 
 std::string memory_text(const OperationChange& change, double threshold_pct) {
-  if (!change.base_memory_mb || !change.current_memory_mb) return {};
-  const double difference = *change.current_memory_mb - *change.base_memory_mb;
-  if (std::abs(difference) < std::max(1.0, *change.base_memory_mb * threshold_pct / 100)) return {};
-  return fmt::format("{:.1f} MB → {:.1f} MB of device memory", *change.base_memory_mb,
-                     *change.current_memory_mb);
+  if (!change.base_memory_bytes || !change.current_memory_bytes) return {};
+  const double difference = *change.current_memory_bytes - *change.base_memory_bytes;
+  if (std::abs(difference) < std::max(kBytesPerMb, *change.base_memory_bytes * threshold_pct / 100))
+    return {};
+  return fmt::format("{:.1f} MB → {:.1f} MB of device memory", mb_of(*change.base_memory_bytes),
+                     mb_of(*change.current_memory_bytes));
 }
 
 }  // namespace

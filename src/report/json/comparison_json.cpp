@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "fathom/figures.h"
 #include "report/comparison_report.h"
 #include "report/comparison_words.h"
 
@@ -12,11 +13,6 @@ using compare::ChangeType;
 using compare::Comparison;
 using compare::OperationChange;
 using compare::Outcome;
-
-std::optional<double> ms(std::optional<double> ns) {
-  if (!ns) return std::nullopt;
-  return *ns / 1e6;
-}
 
 void write_operation(JsonWriter& json, const OperationChange& change) {
   const compare::Verdict& verdict = change.verdict;
@@ -38,32 +34,35 @@ void write_operation(JsonWriter& json, const OperationChange& change) {
   json.key("change_type").value(compare::name_of(verdict.type));
   json.key("is_significant").value(verdict.is_significant);
   json.key("is_suspect").value(verdict.is_suspect);
-  json.key("baseline_time_ms").value(ms(change.base_ns));
-  json.key("current_time_ms").value(ms(change.current_ns));
+  json.key("baseline_time_ms").value(ms_of(change.base_ns));
+  json.key("current_time_ms").value(ms_of(change.current_ns));
   const bool is_in_both = change.base_ns && change.current_ns;
-  json.key("change_ms").value(is_in_both ? ms(*change.current_ns - *change.base_ns) : std::nullopt);
+  json.key("change_ms")
+      .value(is_in_both ? std::optional(ms_of(*change.current_ns - *change.base_ns))
+                        : std::nullopt);
   json.key("change_percent").value(verdict.change_pct);
   json.key("change_percent_low").value(verdict.low_pct);
   json.key("change_percent_high").value(verdict.high_pct);
   json.key("baseline_calls").value(change.base_calls);
   json.key("current_calls").value(change.current_calls);
-  json.key("baseline_total_ms").value(change.base_total_ns / 1e6);
-  json.key("current_total_ms").value(change.current_total_ns / 1e6);
-  json.key("baseline_self_ms").value(change.base_self_ns / 1e6);
-  json.key("current_self_ms").value(change.current_self_ns / 1e6);
-  json.key("baseline_p95_ms").value(ms(change.base_p95_ns));
-  json.key("current_p95_ms").value(ms(change.current_p95_ns));
+  json.key("baseline_total_ms").value(ms_of(change.base_total_ns));
+  json.key("current_total_ms").value(ms_of(change.current_total_ns));
+  json.key("baseline_self_ms").value(ms_of(change.base_self_ns));
+  json.key("current_self_ms").value(ms_of(change.current_self_ns));
+  json.key("baseline_p95_ms").value(ms_of(change.base_p95_ns));
+  json.key("current_p95_ms").value(ms_of(change.current_p95_ns));
   json.key("mean_change_percent").value(verdict.mean_change_pct);
   json.key("is_tail_changed").value(verdict.is_tail_changed);
   json.key("baseline_slow_share").value(change.base_slow_share);
   json.key("current_slow_share").value(change.current_slow_share);
   json.key("is_mix_changed").value(change.is_mix_changed());
-  json.key("baseline_memory_mb").value(change.base_memory_mb);
-  json.key("current_memory_mb").value(change.current_memory_mb);
-  const bool has_memory = change.base_memory_mb && change.current_memory_mb;
+  json.key("baseline_memory_mb").value(mb_of(change.base_memory_bytes));
+  json.key("current_memory_mb").value(mb_of(change.current_memory_bytes));
+  const bool has_memory = change.base_memory_bytes && change.current_memory_bytes;
   json.key("memory_change_mb")
-      .value(has_memory ? std::optional(*change.current_memory_mb - *change.base_memory_mb)
-                        : std::nullopt);
+      .value(has_memory
+                 ? std::optional(mb_of(*change.current_memory_bytes - *change.base_memory_bytes))
+                 : std::nullopt);
   json.key("runs_needed").value(verdict.runs_needed);
   json.end_object();
 }

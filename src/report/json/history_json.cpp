@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "fathom/figures.h"
 #include "report/history_report.h"
 
 namespace fathom::report {
@@ -12,17 +13,17 @@ void write_operation(JsonWriter& json, const compare::History& history,
                      const OperationHistory& operation) {
   json.begin_object().key("operation").value(operation.name);
   json.key("kind").value(trace::name_of(operation.kind));
-  json.key("self_ms").value(operation.self_ns / 1e6);
+  json.key("self_ms").value(ms_of(operation.self_ns));
   json.key("time_ms").begin_array();
   for (const std::optional<double>& ns : operation.centre_ns) {
-    json.value(ns ? std::optional(*ns / 1e6) : std::nullopt);
+    json.value(ms_of(ns));
   }
   json.end_array().key("change_points").begin_array();
   for (const LevelChange& change : operation.changes) {
     json.begin_object().key("run").value(change.run);
     json.key("file").value(history.runs[change.run]);
-    json.key("before_ms").value(change.before_ns / 1e6);
-    json.key("after_ms").value(change.after_ns / 1e6);
+    json.key("before_ms").value(ms_of(change.before_ns));
+    json.key("after_ms").value(ms_of(change.after_ns));
     json.key("change_percent").value(change.change_pct).end_object();
   }
   json.end_array().end_object();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "fathom/figures.h"
 #include "report/suggest_report.h"
 #include "trace/track_label.h"
 
@@ -30,10 +31,9 @@ void write_gain(JsonWriter& json, const Suggestion& one) {
     json.null();
     return;
   }
-  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-  json.begin_object().key("low_ms").value(ms(one.gain->low_ns));
-  json.key("mid_ms").value(ms(one.gain->mid_ns));
-  json.key("high_ms").value(ms(one.gain->high_ns)).end_object();
+  json.begin_object().key("low_ms").value(ms_of(one.gain->low_ns));
+  json.key("mid_ms").value(ms_of(one.gain->mid_ns));
+  json.key("high_ms").value(ms_of(one.gain->high_ns)).end_object();
 }
 
 void write_evidence(JsonWriter& json, const Suggestion& one, const trace::Trace& trace) {
