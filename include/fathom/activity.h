@@ -59,6 +59,7 @@ struct GpuActivity {
   std::optional<std::int64_t> submit_ns;  // when it was handed to the device
   std::int32_t status = 0;                // the runtime's error code, or 0
   LaunchSize size;                        // of a kernel
+  Name message = {};                      // what the runtime said of a failure: the log of a build
 };
 
 // A GPU that a recorder will refer to by its number.

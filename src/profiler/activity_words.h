@@ -11,7 +11,7 @@ namespace fathom::detail {
 // An activity as it waits for the writer of the run file: only what it has, in words of 8 bytes. A
 // call takes 48 bytes and a kernel 88 where the struct takes 200: what one core has filled another
 // has to fetch, and that is what handing over costs.
-inline constexpr std::size_t kMostActivityWords = 18;
+inline constexpr std::size_t kMostActivityWords = 19;
 
 namespace activity_word {
 
@@ -28,6 +28,7 @@ enum Flag : std::uint64_t {
   kQueued = std::uint64_t{1} << 49,
   kSubmit = std::uint64_t{1} << 50,
   kStatus = std::uint64_t{1} << 51,
+  kMessage = std::uint64_t{1} << 52,
 };
 
 constexpr std::uint64_t number(auto value) {
@@ -61,6 +62,7 @@ inline std::uint64_t* put_activity(std::uint64_t* at, const GpuActivity& activit
   append_if(activity.queued_ns.has_value(), kQueued, activity.queued_ns.value_or(0));
   append_if(activity.submit_ns.has_value(), kSubmit, activity.submit_ns.value_or(0));
   append_if(activity.status != 0, kStatus, activity.status);
+  append_if(!activity.message.empty(), kMessage, activity.message.id());
   for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.global[i];
   for (std::size_t i = 0; i < dimensions; ++i) *at++ = activity.size.local[i];
   *first = head;
@@ -89,6 +91,7 @@ inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
   if (head & kQueued) activity.queued_ns = static_cast<std::int64_t>(*at++);
   if (head & kSubmit) activity.submit_ns = static_cast<std::int64_t>(*at++);
   if (head & kStatus) activity.status = static_cast<std::int32_t>(*at++);
+  if (head & kMessage) activity.message = std::bit_cast<Name>(static_cast<std::uint32_t>(*at++));
   for (std::size_t i = 0; i < activity.size.dimensions; ++i) activity.size.global[i] = *at++;
   for (std::size_t i = 0; i < activity.size.dimensions; ++i) activity.size.local[i] = *at++;
   return activity;

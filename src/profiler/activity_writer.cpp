@@ -40,13 +40,29 @@ enum Annotation : std::uint8_t {
   kBy,
   kTotalAllocated,
   kHandle,
+  kLog,
   kAnnotations
 };
-constexpr std::array<std::string_view, kAnnotations> kAnnotationNames = {
-    "",          "bytes",         "scope",          "device",      "stream", "backend",
-    "direction", "queue_wait_ns", "submit_wait_ns", "global",      "local",  "error",
-    "Bytes",     "Addr",          "Device Id",      "Device Type", "by",     "Total Allocated",
-    "Handle"};
+constexpr std::array<std::string_view, kAnnotations> kAnnotationNames = {"",
+                                                                         "bytes",
+                                                                         "scope",
+                                                                         "device",
+                                                                         "stream",
+                                                                         "backend",
+                                                                         "direction",
+                                                                         "queue_wait_ns",
+                                                                         "submit_wait_ns",
+                                                                         "global",
+                                                                         "local",
+                                                                         "error",
+                                                                         "Bytes",
+                                                                         "Addr",
+                                                                         "Device Id",
+                                                                         "Device Type",
+                                                                         "by",
+                                                                         "Total Allocated",
+                                                                         "Handle",
+                                                                         "log"};
 
 constexpr std::array<std::string_view, 5> kDirections = {"", "host to device", "device to host",
                                                          "device to device", "peer to peer"};
@@ -281,6 +297,7 @@ void ActivityWriter::write(const GpuActivity& activity) {
   const std::uint64_t global = is_sized ? size_number(activity.size, false) : 0;
   const std::uint64_t local = is_sized ? size_number(activity.size, true) : 0;
   const auto direction = static_cast<std::size_t>(activity.direction);
+  const std::uint64_t log = activity.message.empty() ? 0 : text_number(activity.message.text());
   const std::uint64_t way = direction == 0 ? 0 : text_number(std::string(kDirections[direction]));
   put_event(file_, sequence_, pf::track_event::kSliceBegin, track, activity.start_ns,
             [&](PacketBytes& event) {
@@ -288,6 +305,7 @@ void ActivityWriter::write(const GpuActivity& activity) {
               event.number(pf::track_event::kCategoryIids, category_of(activity.kind));
               add_details(event, activity);
               if (way != 0) add_text(event, kDirection, way);
+              if (log != 0) add_text(event, kLog, log);
               if (global != 0) add_text(event, kGlobal, global);
               if (local != 0) add_text(event, kLocal, local);
             });

@@ -14,7 +14,7 @@ bool same(const GpuActivity& a, const GpuActivity& b) {
          a.thread == b.thread && a.correlation == b.correlation && a.bytes == b.bytes &&
          a.scope == b.scope && a.start_ns == b.start_ns && a.end_ns == b.end_ns &&
          a.queued_ns == b.queued_ns && a.submit_ns == b.submit_ns && a.status == b.status &&
-         a.size == b.size;
+         a.size == b.size && a.message == b.message;
 }
 
 GpuActivity random_activity(std::mt19937_64& random) {
@@ -38,6 +38,7 @@ GpuActivity random_activity(std::mt19937_64& random) {
   maybe(activity.queued_ns);
   maybe(activity.submit_ns);
   if (random() % 2 == 0) activity.status = static_cast<std::int32_t>(any());
+  if (random() % 2 == 0) activity.message = Name("what it said");
   activity.size.dimensions = static_cast<std::uint8_t>(random() % 4);
   for (std::size_t i = 0; i < activity.size.dimensions; ++i) {
     activity.size.global[i] = random();

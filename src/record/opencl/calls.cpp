@@ -33,14 +33,15 @@ std::uint64_t next_correlation() noexcept {
 }
 
 void report_call(Kind kind, const char* name, std::int64_t begin_ns, std::int64_t end_ns,
-                 cl_int status) noexcept {
+                 cl_int status, std::string_view message) noexcept {
   returned({.kind = kind,
             .status = status,
             .thread = thread_id(),
             .name = name,
             .scope = open_scope(),
             .begin_ns = begin_ns,
-            .end_ns = end_ns});
+            .end_ns = end_ns,
+            .message = message});
 }
 
 #define FATHOM_TIMED(name) replace_timed<&cl_icd_dispatch::name, #name>(table)

@@ -3,6 +3,7 @@
 #include <CL/cl.h>
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "record/opencl/clock.h"
@@ -16,8 +17,9 @@ void forget_thread_id() noexcept;           // in a forked child
 std::uint64_t next_correlation() noexcept;  // 1, 2, 3, …
 
 // Hands over a call that was made on this thread and has just returned.
+// `message` is what the driver said of a failure; empty where it said nothing.
 void report_call(Kind kind, const char* name, std::int64_t begin_ns, std::int64_t end_ns,
-                 cl_int status) noexcept;
+                 cl_int status, std::string_view message = {}) noexcept;
 
 // Makes the call and records it. `Call` returns what the program gets: an error code, or an object
 // with the error code in `status`, which may be null.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace fathom::record::opencl {
 
@@ -33,6 +34,7 @@ struct Call {
   std::uint64_t correlation = 0;  // as in Command; 0 where it enqueued nothing
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+  std::string_view message = {};  // what the driver said of a failure
 };
 
 // Everything known about one command, or about memory, that is over. Times are CLOCK_MONOTONIC_RAW

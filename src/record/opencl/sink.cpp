@@ -85,6 +85,7 @@ void returned(const Call& call) noexcept {
   activity.start_ns = call.begin_ns;
   activity.end_ns = call.end_ns;
   activity.status = call.status;
+  if (!call.message.empty()) activity.message = Name(call.message);
   profiler().record(activity);
 }
 

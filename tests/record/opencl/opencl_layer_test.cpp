@@ -184,6 +184,22 @@ TEST(OpenclLayer, CommandBuffersAreOneSpanEach) {
   EXPECT_EQ(kernels_in(recorded.runs, "command buffer"), 3U);
 }
 
+TEST(OpenclLayer, ABuildThatFailsIsRecordedWithWhatTheCompilerSaid) {
+  const Ran alone = run({opencl_program(), "failed-build"});
+  const Recorded recorded = run_recorded({opencl_program(), "failed-build"});
+  EXPECT_EQ(recorded.ran.out, alone.out);
+  ASSERT_EQ(recorded.runs.size(), 1U);
+  std::size_t with_log = 0;
+  for (const char* call : {"clBuildProgram", "clBuildProgram (in the background)"}) {
+    for (const Item& item : items_of(recorded.runs[0], SpanKind::runtime_call, call)) {
+      const bool failed = item.args.find("\"error\"") != std::string::npos;
+      const bool has_log = item.args.find("this_is_not_declared") != std::string::npos;
+      with_log += failed && has_log ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(with_log, 2U);
+}
+
 TEST(OpenclLayer, AnotherLayerMayStandBeforeOrBehind) {
   const std::string ours = FATHOM_LAYER;
   const std::string other = FATHOM_PASS_THROUGH;

@@ -161,6 +161,24 @@ void failed_event() {
   truth("failed", "add_one", 1);
 }
 
+// Source that no compiler takes: at once, and in the background.
+void failed_build() {
+  const Setup cl;
+  const char* source = "kernel void wrong() { this_is_not_declared(); }";
+  cl_int status = 0;
+  for (const bool in_background : {false, true}) {
+    cl_program const program = clCreateProgramWithSource(cl.context, 1, &source, nullptr, &status);
+    CHECK_CL(status);
+    static std::atomic<bool> over;
+    over = false;
+    const auto notify = [](cl_program, void*) { over = true; };
+    status = clBuildProgram(program, 1, &cl.device, "", in_background ? +notify : nullptr, nullptr);
+    for (int i = 0; in_background && !over && i < 500; ++i) usleep(10'000);
+    std::printf("build failed %d\n", in_background || status != CL_SUCCESS ? 1 : 0);
+    CHECK_CL(clReleaseProgram(program));
+  }
+}
+
 void failed_enqueue() {
   const Setup cl;
   cl_command_queue const queue = cl.queue();
@@ -268,6 +286,7 @@ bool run_commands(const std::string& mode) {
   if (mode == "user-event-set") return user_event_set(), true;
   if (mode == "failed-event") return failed_event(), true;
   if (mode == "failed-enqueue") return failed_enqueue(), true;
+  if (mode == "failed-build") return failed_build(), true;
   if (mode == "threads") return threads(), true;
   if (mode == "enqueue-and-finish") return enqueue_and_finish(), true;
   if (mode == "reuse") return reuse(), true;
