@@ -66,8 +66,10 @@ TEST(Report, ShowsKernelsWithLongNamesAsDifferentOnes) {
         events.empty() ? "" : ",", begin, end, events.size());
   }
   const std::string file = scratch.write("trace.json", "[" + events + "]");
-  for (const char* command : {"report", "hta"}) {
-    const std::string text = run_program({command, file}, {.columns = "90"}).out;
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"report", file},
+                                                {"hta", file},
+                                                {"flame", file, "--weight", "gpu"}}) {
+    const std::string text = run_program(words, {.columns = "90"}).out;
     EXPECT_NE(text.find("Add"), std::string::npos) << text;
     EXPECT_NE(text.find("Mul"), std::string::npos) << text;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/fit_names.h"
 #include "base/format.h"
 #include "report/flame_report.h"
 #include "report/text/bar.h"
@@ -48,7 +49,7 @@ class Lines {
   }
 
   std::string text() {
-    for (const FlameNodeId child : children_[0]) add(child, 0);
+    add_children(0, 0);
     const std::uint64_t left_out = tree_.nodes.size() - 1 - shown_;
     if (left_out > 0) {
       text_ += fmt::format("\n  … {} not shown (-o flame.html shows them all)\n",
@@ -73,20 +74,30 @@ class Lines {
 
   bool is_shown(FlameNodeId id) const { return tree_.nodes[id].total(weight_) >= limit_; }
 
-  void add(FlameNodeId id, std::size_t depth) {
-    if (!is_shown(id)) return;
+  // What is called from one place is kept apart where names are cut.
+  void add_children(FlameNodeId parent, std::size_t depth) {
+    std::vector<std::string> names;
+    for (const FlameNodeId child : children_[parent]) {
+      if (!is_shown(child)) break;  // heaviest first
+      names.emplace_back(tree_.name(child).empty() ? "(no name)" : tree_.name(child));
+    }
+    const std::size_t indent = std::min(depth, name_columns_ / 3);
+    names = base::fit_names(names, name_columns_ - indent);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      add(children_[parent][i], names[i], indent);
+      add_children(children_[parent][i], depth + 1);
+    }
+  }
+
+  void add(FlameNodeId id, const std::string& shown, std::size_t indent) {
     ++shown_;
     const FlameNode& node = tree_.nodes[id];
     const auto whole = static_cast<double>(tree_.nodes[0].total(weight_));
     const double share = static_cast<double>(node.total(weight_)) / whole;
-    const std::size_t indent = std::min(depth, name_columns_ / 3);
-    const std::string_view name = tree_.name(id).empty() ? "(no name)" : tree_.name(id);
-    const std::string shown = base::fit(name, name_columns_ - indent);
     text_ += fmt::format("  {:{}}{}{:{}}  {}{:>8}  {:>9}\n", "", indent, shown, "",
                          name_columns_ - indent - base::display_width(shown),
                          bar(share, kPathBarColumns), base::format_percent(share * 100),
                          amount(node.total(weight_), weight_));
-    for (const FlameNodeId child : children_[id]) add(child, depth + 1);
   }
 
   const FlameTree& tree_;
