@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 
-COMMANDS = ("Subcommands", "Commands")
 
 
 def output_of(*words):
@@ -65,7 +64,7 @@ def man_page(name, page, version, see_also):
     if page["paragraphs"]:
         lines += [".SH DESCRIPTION"] + "\n.PP\n".join(map(escaped, page["paragraphs"])).split("\n")
     for section, entries in page["sections"].items():
-        title = {"Positionals": "ARGUMENTS"}.get(section, "COMMANDS" if section in COMMANDS else section.upper())
+        title = section.upper()
         lines.append(f".SH {title}")
         for term, text in entries:
             lines += entry_lines(term, text)
@@ -84,7 +83,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     version = output_of(program, "--version").strip()
     top = parsed(output_of(program, "--help"))
-    commands = [term for section in COMMANDS for term, _ in top["sections"].get(section, [])
+    commands = [term for term, _ in top["sections"].get("Commands", [])
                 if term != "help"]  # shows the same
     assert commands, "no commands in --help"
     pages = [f"fathom-{command}" for command in commands]

@@ -17,11 +17,14 @@ namespace {
 constexpr const char* kJson = "--json";
 constexpr const char* kMark = "--";
 
+std::string range_text(Range allowed) {
+  return std::isinf(allowed.most) ? fmt::format("{} or more", allowed.least)
+                                  : fmt::format("{} to {}", allowed.least, allowed.most);
+}
+
 template <typename Number>
 CLI::Validator checked(const char* kind, Range allowed) {
-  const std::string range = std::isinf(allowed.most)
-                                ? fmt::format("{} or more", allowed.least)
-                                : fmt::format("{} to {}", allowed.least, allowed.most);
+  const std::string range = range_text(allowed);
   const auto fault = [=](const std::string& word) -> std::string {
     Number number{};
     const char* const end = word.data() + word.size();
@@ -31,7 +34,7 @@ CLI::Validator checked(const char* kind, Range allowed) {
     if (is_number && value >= allowed.least && value <= allowed.most) return {};  // NaN is neither
     return fmt::format("invalid {} '{}', expected {}", kind, word, range);
   };
-  return CLI::Validator(fault, range);
+  return CLI::Validator(fault, {});  // help shows the range with the option's own words
 }
 
 CLI::Validator one_of(const std::vector<std::string>& choices) {
@@ -39,7 +42,32 @@ CLI::Validator one_of(const std::vector<std::string>& choices) {
     if (std::ranges::find(choices, word) != choices.end()) return {};
     return fmt::format("unknown value '{}', expected {}", word, fmt::join(choices, ", "));
   };
-  return CLI::Validator(fault, fmt::format("{{{}}}", fmt::join(choices, ",")));
+  return CLI::Validator(fault, {});
+}
+
+// What stands for the value in help: nothing for a flag, or for an argument, whose name says it.
+std::string value_name(const Option& option) {
+  if (!option.type.empty()) return option.type;
+  if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, "|"));
+  const bool is_flag = std::holds_alternative<bool*>(option.target);
+  if (is_flag || !option.names.starts_with('-')) return {};
+  const bool is_text = std::holds_alternative<std::string*>(option.target) ||
+                       std::holds_alternative<std::vector<std::string>*>(option.target);
+  return is_text ? "FILE" : "N";
+}
+
+// Its line of help: "Milliseconds between samples, 1 to 10000 (default 10)".
+std::string help_line(const Option& option) {
+  std::string line = option.what;
+  if (!std::isinf(option.range.most)) line += ", " + range_text(option.range);
+  if (!option.shows_default) return line;
+  const std::string value = std::visit(
+      [](const auto* held) -> std::string {
+        if constexpr (requires { fmt::format("{}", *held); }) return fmt::format("{}", *held);
+        return {};
+      },
+      option.target);
+  return line + fmt::format(" (default {})", value);
 }
 
 // Adds an option of each type to CLI11's command line.
@@ -64,7 +92,7 @@ class Adder {
   }
   CLI::Option* operator()(int* into) const { return add_whole(*into); }
   CLI::Option* operator()(bool* into) const {
-    return app_.add_flag(option_.names, *into, option_.what);
+    return app_.add_flag(option_.names, *into, help_line(option_));
   }
   CLI::Option* operator()(Outputs* into) const {
     const auto take = [into,
@@ -77,13 +105,14 @@ class Adder {
         input->run_callback();
       }
     };
-    return app_.add_option_function<std::string>(option_.names, take, option_.what)->expected(0, 1);
+    return app_.add_option_function<std::string>(option_.names, take, help_line(option_))
+        ->expected(0, 1);
   }
 
  private:
   template <typename Into>
   CLI::Option* add(Into& into) const {
-    return app_.add_option(option_.names, into, option_.what);
+    return app_.add_option(option_.names, into, help_line(option_));
   }
   template <typename Into>
   CLI::Option* add_whole(Into& into) const {
@@ -102,9 +131,8 @@ void add(CLI::App& app, const Command& command) {
   for (const Option& option : command.options) {
     CLI::Option* const to = std::visit(Adder(added, option, input), option.target);
     if (!option.choices.empty()) to->check(one_of(option.choices));
-    if (!option.type.empty()) to->type_name(option.type);
+    to->type_name(value_name(option));
     if (option.is_required) to->required();
-    if (option.shows_default) to->capture_default_str();
     if (input == nullptr && to->get_positional()) input = to;
     by_name[option.names] = to;
   }
@@ -233,6 +261,10 @@ const Command* parse(const Program& program, std::vector<std::string> words) {
   CLI::App app(program.summary, program.name);
   app.set_version_flag("--version", program.name + " " + program.version);
   app.footer(program.notes);
+  app.get_formatter()->label("REQUIRED", "");
+  app.get_formatter()->label("Positionals", "Arguments");
+  app.get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app.get_formatter()->label("Subcommands", "Commands");
   app.require_subcommand(1);
   for (const Command& command : program.commands) add(app, command);
   expand_help(words);
