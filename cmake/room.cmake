@@ -29,6 +29,7 @@ function(fathom_bench NAME)
   set_target_properties(bench_${NAME} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(bench_${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(bench_${NAME} PRIVATE ${BENCH_LINK})
+  add_dependencies(benches bench_${NAME})
 endfunction()
 
 # fathom_fuzz(NAME LINK …): fuzz/NAME.cpp becomes bin/fuzz_NAME, a libFuzzer program.
