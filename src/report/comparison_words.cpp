@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "fathom/figures.h"
 #include "report/comparison_report.h"
 
@@ -139,7 +140,8 @@ std::string memory_text(const OperationChange& change, double threshold_pct) {
 }  // namespace
 
 std::string side_label(const std::vector<std::string>& files) {
-  const std::string first = std::filesystem::path(files.front()).filename().string();
+  const std::string first =
+      base::printable(std::filesystem::path(files.front()).filename().string());
   return files.size() == 1 ? first : fmt::format("{} and {} more", first, files.size() - 1);
 }
 

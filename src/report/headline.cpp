@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace fathom::report {
 namespace {
@@ -33,7 +34,7 @@ std::string headline(const RunReport& report, const trace::Trace& trace) {
     parts.push_back(base::format_plural(report.steps.size(), "step", "steps"));
   }
   parts.push_back(base::format_duration(static_cast<double>(report.session.total_ns)));
-  return "  " + join(parts, " · ") + "\n";
+  return "  " + base::printable(join(parts, " · ")) + "\n";
 }
 
 }  // namespace fathom::report

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/table.h"
 #include "report/text/bar.h"
@@ -70,9 +71,10 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
                     const std::string& source, std::size_t top, std::size_t width) {
   const std::string file = std::filesystem::path(source).filename().string();
   const std::string& title = trace.run.command.empty() ? file : trace.run.command;
-  std::string text = fmt::format(
-      "\n  {} · {} · {}\n\n{}", title, base::format_plural(trace.spans.size(), "span", "spans"),
-      base::format_plural(stats.tracks.size(), "track", "tracks"), activity_story(stats));
+  std::string text = fmt::format("\n  {} · {} · {}\n\n{}", base::printable(title),
+                                 base::format_plural(trace.spans.size(), "span", "spans"),
+                                 base::format_plural(stats.tracks.size(), "track", "tracks"),
+                                 activity_story(stats));
   if (stats.tracks.empty()) return text + "\n";
   text += "\n" + figure("CPU active", stats.cpu_active_ns, stats.total_ns());
   text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());

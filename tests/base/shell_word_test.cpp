@@ -10,6 +10,7 @@ TEST(ShellWord, QuotesOnlyWhatAShellWouldChange) {
   EXPECT_EQ(shell_word("a$(b).json"), "'a$(b).json'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("it's\na\x1b\\"), R"($'it\'s\x0aa\x1b\\')");
 }
 
 }  // namespace fathom::base::shell_word_test

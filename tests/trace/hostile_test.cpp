@@ -39,8 +39,8 @@ std::string kernels(const std::string& more_columns) {
          " VALUES (1, 2, 0, 7, 1, 64), (3, 4, 0, 7, 1, 64);";
 }
 
-Trace read_database(const std::string& bytes) {
-  return read_nsys(Input::from_bytes(bytes));
+Trace read_database(const std::string& statements) {
+  return read_nsys(Input::from_bytes(sqlite_file(statements)));
 }
 
 TEST(HostileSqlite, GeneratedColumnsAreNeverRun) {
@@ -175,7 +175,7 @@ TEST(HostileJson, WithoutAnEventForLongIsRefusedInOneLine) {
       read_chrome(input, 1);
       ADD_FAILURE() << c;
     } catch (const base::Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("bomb.json.gz: not readable: 134.2 MB from byte"));
+      EXPECT_THAT(error.what(), HasSubstr("bomb.json.gz: not readable: 128 MB from byte"));
     }
   }
 }

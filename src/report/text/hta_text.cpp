@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/ranks_report.h"
@@ -79,7 +80,7 @@ std::string headline(const HtaReport& report) {
     parts.push_back(format_duration(static_cast<double>(report.summary.temporal->total_ns) /
                                     static_cast<double>(report.ranks.size())));
   }
-  return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
+  return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
 }
 
 std::string advice(const HtaReport& report, std::size_t width) {
@@ -100,7 +101,7 @@ std::string advice(const HtaReport& report, std::size_t width) {
 std::string rank_text(const RankFindings& rank) {
   if (rank.rank) return fmt::format("rank {}", *rank.rank);
   if (rank.device) return fmt::format("GPU {}", *rank.device);
-  return std::filesystem::path(rank.source).filename().string();
+  return base::printable(std::filesystem::path(rank.source).filename().string());
 }
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {

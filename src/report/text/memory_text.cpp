@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "report/memory_report.h"
 #include "report/text/level_chart.h"
@@ -51,7 +52,8 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
     const std::string name = device_name(*device, trace);
     if (!name.empty()) line += " · " + name;
   }
-  return line + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) + "\n";
+  return base::printable(line) + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) +
+         "\n";
 }
 
 // Between two samples a program can have had more: then the kernel knows, for one process at least.
@@ -96,7 +98,7 @@ std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
     const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
     text += fmt::format("; {} of it from {}", share, place_in_words(first, device.at_peak));
   }
-  return text + ".";
+  return base::printable(text) + ".";
 }
 
 // A chart with its scale to the left and the time below.

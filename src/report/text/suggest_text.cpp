@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "report/suggest_report.h"
 #include "report/text/wrapped.h"
 #include "trace/track_label.h"
@@ -38,7 +39,7 @@ std::string headline(const SuggestReport& report) {
     parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
   parts.push_back(duration_ms(report.found.measured_ms));
-  return fmt::format("\n  {}\n\n", fmt::join(parts, " · "));
+  return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
 }
 
 std::string story(const SuggestReport& report) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace fathom::report {
 namespace {
@@ -27,7 +28,8 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::string wrapped(const std::string& text, const std::string& first, std::size_t width) {
+std::string wrapped(const std::string& raw, const std::string& first, std::size_t width) {
+  const std::string text = base::printable(raw);  // what it names may hold line breaks of its own
   const std::size_t indent = base::display_width(first);
   std::string out = first;
   std::size_t column = indent;
