@@ -42,6 +42,16 @@ struct ProgramBuild {
   double duration_ms() const { return ms_of(duration_ns); }
 };
 
+// A build that failed, and what the compiler said of it.
+struct FailedBuild {
+  std::string call;
+  std::int64_t start_ns = 0;  // after the beginning of the run
+  std::int64_t error = 0;     // as the runtime numbers it
+  std::string log;            // empty where the recorder was told nothing
+
+  double start_ms() const { return ms_of(start_ns); }
+};
+
 // A call path of the flame graph: all calls of one name below the same path.
 struct FlameFrame {
   std::string name;
@@ -72,9 +82,10 @@ struct ProfileSession : KnownParts {
   Summaries scopes;
   std::vector<Entry> entries;  // of profile_function: each measured call
   std::vector<Bottleneck> bottlenecks;
-  std::vector<ProgramBuild> builds;  // longest first, the longest few
-  std::int64_t total_build_ns = 0;   // of all of them
-  std::vector<IdleGap> idle_gaps;    // longest first, the longest few
+  std::vector<ProgramBuild> builds;        // longest first, the longest few
+  std::int64_t total_build_ns = 0;         // of all of them, what is at the same time counted once
+  std::vector<FailedBuild> failed_builds;  // the first few
+  std::vector<IdleGap> idle_gaps;          // longest first, the longest few
   std::vector<std::string> recommendations;
   std::string trace_path;  // empty where none was recorded
   // Parents before their children, heaviest first. Paths under a thousandth of the whole count as

@@ -17,6 +17,7 @@ namespace fathom::cli::profile_test {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kOpencl = FATHOM_BINARY_DIR "/bin/opencl_program";
 constexpr const char* kScopes = FATHOM_BINARY_DIR "/bin/scoped_program";
 
 std::vector<std::string> names_in(const Scratch& scratch) {
@@ -228,6 +229,18 @@ TEST(Profile, JsonIsTheSessionInAFileOrInPlaceOfTheText) {
   const Outcome alone = shell(scratch, "echo out", {"--json"});
   EXPECT_EQ(alone.out, "out\n");
   EXPECT_EQ(json::parse(alone.err)["trace_path"], "run-2.pftrace");
+}
+
+TEST(Profile, ABuildThatFailsIsInTheTextWithWhatTheCompilerSaid) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {kOpencl, "failed-build"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("clBuildProgram failed with error -11"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("this_is_not_declared"), std::string::npos) << outcome.err;
+  const json session = report_of(scratch.path("run.pftrace"))["session"];
+  EXPECT_LE(session["total_build_ms"], session["total_time_ms"])
+      << "the build in the background and the call that waits for it are one time";
 }
 
 }  // namespace fathom::cli::profile_test

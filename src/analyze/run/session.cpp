@@ -12,6 +12,7 @@
 #include "analyze/run/session_bottlenecks.h"
 #include "analyze/run/split.h"
 #include "base/interval_set.h"
+#include "base/json_scan.h"
 #include "trace/scope_parts.h"
 
 namespace fathom::analyze {
@@ -24,6 +25,7 @@ using trace::SpanKind;
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kGaps = 5;
 constexpr std::size_t kBuilds = 5;
+constexpr std::size_t kLookedAt = 1000;  // builds that may have failed
 constexpr std::int64_t kFlameParts = 1000;
 
 Interval life_of(const trace::Trace& trace) {
@@ -136,13 +138,36 @@ bool is_build(std::string_view call) {
   return false;
 }
 
+// The arguments of a call are looked up one by one, so of many builds only the first are.
+void add_if_failed(ProfileSession& session, const trace::Trace& trace, SpanId id, Interval life) {
+  FailedBuild failed = {std::string(trace.name(id)), trace.spans.start_ns[id] - life.begin, 0, {}};
+  const std::string args = trace.args(id);
+  base::for_each_member(args, base::JsonScanner::Mode::lenient,
+                        [&](std::string_view key, std::string_view value) {
+                          if (key == "error") failed.error = base::integer_of(value).value_or(0);
+                          if (key == "log" && value.starts_with('"')) {
+                            failed.log = base::unescaped(value.substr(1, value.size() - 2));
+                          }
+                        });
+  if (failed.error != 0) session.failed_builds.push_back(std::move(failed));
+}
+
 void add_builds(ProfileSession& session, const trace::Trace& trace, Interval life) {
+  std::size_t looked_at = 0;
+  std::vector<Interval> times;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
     if (trace.spans.kind[id] != SpanKind::runtime_call || !is_build(trace.name(id))) continue;
     session.builds.push_back({std::string(trace.name(id)), trace.spans.start_ns[id] - life.begin,
                               trace.spans.duration_ns[id]});
-    session.total_build_ns += trace.spans.duration_ns[id];
+    const std::int64_t begin = trace.spans.start_ns[id];
+    times.push_back(
+        {std::max(begin, life.begin), std::min(begin + trace.spans.duration_ns[id], life.end)});
+    if (++looked_at <= kLookedAt && session.failed_builds.size() < kBuilds) {
+      add_if_failed(session, trace, id, life);
+    }
   }
+  std::erase_if(times, [](const Interval& time) { return time.end <= time.begin; });
+  session.total_build_ns = base::total_length(base::normalize(std::move(times)));
   std::stable_sort(session.builds.begin(), session.builds.end(),
                    [](const auto& a, const auto& b) { return a.duration_ns > b.duration_ns; });
   if (session.builds.size() > kBuilds) session.builds.resize(kBuilds);

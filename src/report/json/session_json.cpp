@@ -77,6 +77,13 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
     json.key("duration_ms").value(build.duration_ms()).end_object();
   }
   json.end_array().key("total_build_ms").value(session.total_build_ms());
+  json.key("failed_builds").begin_array();
+  for (const FailedBuild& build : session.failed_builds) {
+    json.begin_object().key("call").value(std::string_view(build.call));
+    json.key("start_ms").value(build.start_ms()).key("error").value(build.error);
+    json.key("log").value(text(build.log)).end_object();
+  }
+  json.end_array();
   json.key("idle_gaps").begin_array();
   for (const IdleGap& gap : session.idle_gaps) {
     json.begin_object().key("start_ms").value(gap.start_ms());

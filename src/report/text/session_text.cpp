@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "base/format.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
@@ -195,6 +197,22 @@ std::string build_table(const ProfileSession& session, std::size_t top, std::siz
   return rows == 0 ? std::string() : "\n" + table.text(width) + more_rows(rows, top);
 }
 
+// Of a log, the first lines: the first error is mostly the one.
+std::string failed_builds(const ProfileSession& session) {
+  constexpr std::size_t kLogLines = 6;
+  std::string text;
+  for (const FailedBuild& build : session.failed_builds) {
+    text += fmt::format("\n  {} failed with error {} at {}\n", build.call, build.error,
+                        known_duration(build.start_ns));
+    std::istringstream log(build.log);
+    std::string line;
+    for (std::size_t i = 0; i < kLogLines && std::getline(log, line); ++i) {
+      text += "    " + base::printable(line) + "\n";
+    }
+  }
+  return text;
+}
+
 std::string bottleneck_table(const ProfileSession& session, std::size_t top, std::size_t width) {
   if (session.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
@@ -248,6 +266,7 @@ std::string session_text(const RunReport& report, const trace::Trace& trace, std
   text += scope_table(session, top, width);
   text += gap_table(session, top, width);
   text += build_table(session, top, width);
+  text += failed_builds(session);
   text += bottleneck_table(session, top, width);
   text += memory_line(session);
   text += what_to_change(report.suggestions, report.source, top, width);
