@@ -94,8 +94,8 @@ cl_int build(const char* api, const char* in_background, cl_program program, Not
 cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices,
                                  const char* options, Notify notify, void* user_data) {
   return build("clBuildProgram", "clBuildProgram (in the background)", program, notify, user_data,
-               [&](Notify notify, void* with) {
-                 return driver.clBuildProgram(program, count, devices, options, notify, with);
+               [&](Notify told, void* with) {
+                 return driver.clBuildProgram(program, count, devices, options, told, with);
                });
 }
 
@@ -104,9 +104,9 @@ cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, const cl_d
                                    const cl_program* headers, const char** header_names,
                                    Notify notify, void* user_data) {
   return build("clCompileProgram", "clCompileProgram (in the background)", program, notify,
-               user_data, [&](Notify notify, void* with) {
+               user_data, [&](Notify told, void* with) {
                  return driver.clCompileProgram(program, count, devices, options, header_count,
-                                                headers, header_names, notify, with);
+                                                headers, header_names, told, with);
                });
 }
 
