@@ -63,7 +63,8 @@ std::string help_line(const Option& option) {
   if (!option.shows_default) return line;
   const std::string value = std::visit(
       [](const auto* held) -> std::string {
-        if constexpr (requires { fmt::format("{}", *held); }) return fmt::format("{}", *held);
+        if constexpr (fmt::is_formattable<std::remove_cvref_t<decltype(*held)>>::value)
+          return fmt::format("{}", *held);
         return {};
       },
       option.target);
