@@ -127,6 +127,7 @@ class Adder {
 
 void add(CLI::App& app, const Command& command) {
   CLI::App& added = *app.add_subcommand(command.name, command.summary);
+  added.group("Commands");
   CLI::Option* input = nullptr;  // the first positional
   std::map<std::string, CLI::Option*> by_name;
   for (const Option& option : command.options) {
@@ -265,7 +266,6 @@ const Command* parse(const Program& program, std::vector<std::string> words) {
   app.get_formatter()->label("REQUIRED", "");
   app.get_formatter()->label("Positionals", "Arguments");
   app.get_formatter()->label("SUBCOMMAND", "COMMAND");
-  app.get_formatter()->label("Subcommands", "Commands");
   app.require_subcommand(1);
   for (const Command& command : program.commands) add(app, command);
   expand_help(words);
