@@ -41,8 +41,8 @@ struct ScopeOptions {
 };
 
 // A scope of Profiler::profile: measured from there to end() or its destruction. May be moved, and
-// ended in any order and on any thread. One that ends on another thread than it began on lasts until
-// then, and is counted when its own thread next profiles, asks for figures, or ends.
+// ended in any order and on any thread. One that ends on another thread than it began on lasts
+// until then, and is counted when its own thread next profiles, asks for figures, or ends.
 class FATHOM_API Scope {
  public:
   Scope() noexcept;

@@ -40,7 +40,7 @@ class Analysis {
 
   const analyze::Activity& activity() const;
   const analyze::TimelineStats& timeline_stats() const;
-  const std::vector<analyze::Operation>& operations() const;    // most self time first
+  const std::vector<analyze::Operation>& operations() const;         // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
   const analyze::FlameTree& flame() const;

@@ -26,8 +26,8 @@ void add_attributes(Entry& entry, std::string_view annotations) {
   }
 }
 
-// Where a recorder has reported on the GPU, scopes that no work refers to spent none of their time on
-// it: the sums of the others are the operation's, and the rest of its time is the CPU's.
+// Where a recorder has reported on the GPU, scopes that no work refers to spent none of their time
+// on it: the sums of the others are the operation's, and the rest of its time is the CPU's.
 void add_gpu_totals(OperationFigures& figures, const GpuTotals& totals) {
   figures.set_parts(totals.parts);
   figures.cpu_ns = std::max(0.0, figures.total_ns.value_or(0) - *figures.gpu_ns -

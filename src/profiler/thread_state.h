@@ -49,7 +49,7 @@ struct ThreadState {
   std::unordered_map<std::string, OperationId> names;
   std::unordered_map<OperationId, OperationStats*> wide_operations;
   std::vector<std::shared_ptr<FreeScope>> free_scopes;  // those open
-  std::atomic<unsigned> abandoned = 0;  // of them, ended by other threads
+  std::atomic<unsigned> abandoned = 0;                  // of them, ended by other threads
 
   const std::int64_t tid;
   const std::string name;

@@ -62,8 +62,7 @@ void write_bottlenecks(JsonWriter& json, const RunReport& report) {
   json.end_array();
 }
 
-void write_scope(JsonWriter& json, const NamedFigures& scope,
-                 std::optional<double> share_pct) {
+void write_scope(JsonWriter& json, const NamedFigures& scope, std::optional<double> share_pct) {
   const bool has_mean = scope.total_ns && scope.calls > 0;
   json.begin_object().key("name").value(scope.operation).key("part").value(page_part(scope));
   json.key("calls").value(scope.calls).key("errors").value(scope.errors);
