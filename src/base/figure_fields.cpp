@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace fathom::base {
 namespace {
@@ -54,7 +55,7 @@ constexpr std::array kOperationFields = {
 
 template <auto kGet>
 std::optional<double> written(const CallFigures& figures) {
-  return (figures.*kGet)();
+  return std::invoke(kGet, figures);
 }
 
 using Call = CallFigures;

@@ -62,7 +62,7 @@ TEST(Report, ShowsKernelsWithLongNamesAsDifferentOnes) {
   std::string events;
   for (const char* end : {"AddFunctor<float>>()", "MulFunctor<float>>()"}) {
     events += fmt::format(
-        R"({}{{"ph":"X","cat":"kernel","name":"{}{}","pid":0,"tid":7,"ts":{},"dur":9,"args":{{"stream":7,"device":0}}}})",
+        R"({}{{"ph":"X","cat":"kernel","name":"{}{}","pid":0,"tid":7,"ts":{},"dur":19,"args":{{"stream":7,"device":0}}}})",
         events.empty() ? "" : ",", begin, end, events.size());
   }
   const std::string file = scratch.write("trace.json", "[" + events + "]");

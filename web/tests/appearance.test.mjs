@@ -44,6 +44,7 @@ test("a narrow table has the figures that matter, without scrolling", async () =
   assert.deepEqual(await page.locator("th").allInnerTexts(), ["kernel", "sum ↓", "share"]);
   assert.equal(await page.locator(".scroller").evaluate((element) => element.scrollWidth - element.clientWidth), 0);
   await page.setViewportSize({ width: 1200, height: 740 });
+  await page.locator("th").nth(9).waitFor();
   assert.equal(await page.locator("th").count(), 10);
   await page.finish();
 });
