@@ -1,6 +1,7 @@
 // Reads, writes, copies, fills and maps of buffers, and migrations.
 
 #include "record/opencl/enqueue.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/memory.h"
 
 namespace fathom::record::opencl {
@@ -9,6 +10,8 @@ namespace {
 std::size_t volume(const size_t* region) {
   return region == nullptr ? 0 : region[0] * region[1] * region[2];
 }
+
+}  // namespace
 
 cl_int CL_API_CALL enqueue_read_buffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                        size_t offset, size_t bytes, void* to, cl_uint wait_count,
@@ -136,21 +139,6 @@ cl_int CL_API_CALL enqueue_migrate_mem_objects(cl_command_queue queue, cl_uint c
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueMigrateMemObjects(queue, count, objects, flags, wait_count, wait, out);
   });
-}
-
-}  // namespace
-
-void install_buffers(cl_icd_dispatch& table) {
-  replace(table.clEnqueueReadBuffer, &enqueue_read_buffer);
-  replace(table.clEnqueueWriteBuffer, &enqueue_write_buffer);
-  replace(table.clEnqueueReadBufferRect, &enqueue_read_buffer_rect);
-  replace(table.clEnqueueWriteBufferRect, &enqueue_write_buffer_rect);
-  replace(table.clEnqueueCopyBuffer, &enqueue_copy_buffer);
-  replace(table.clEnqueueCopyBufferRect, &enqueue_copy_buffer_rect);
-  replace(table.clEnqueueFillBuffer, &enqueue_fill_buffer);
-  replace(table.clEnqueueMapBuffer, &enqueue_map_buffer);
-  replace(table.clEnqueueUnmapMemObject, &enqueue_unmap_mem_object);
-  replace(table.clEnqueueMigrateMemObjects, &enqueue_migrate_mem_objects);
 }
 
 }  // namespace fathom::record::opencl

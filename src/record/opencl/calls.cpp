@@ -93,6 +93,15 @@ void install_calls(cl_icd_dispatch& table) {
   FATHOM_TIMED(clUnloadCompiler);
   FATHOM_TIMED(clUnloadPlatformCompiler);
   FATHOM_TIMED(clFlush);
+  FATHOM_TIMED(clCreateSubBuffer);
+  FATHOM_TIMED(clReleaseMemObject);
+  FATHOM_TIMED(clCreateProgramWithSource);
+  FATHOM_TIMED(clCreateProgramWithBinary);
+  FATHOM_TIMED(clCreateProgramWithIL);
+  FATHOM_TIMED(clCreateProgramWithBuiltInKernels);
+  FATHOM_TIMED(clReleaseProgram);
+  FATHOM_TIMED(clEnqueueBarrier);  // this and the next give no event, so only the calls are seen
+  FATHOM_TIMED(clEnqueueWaitForEvents);
   const char* const which = std::getenv("FATHOM_OPENCL_API");
   if (which != nullptr && std::strcmp(which, "all") == 0) install_small_calls(table);
 }

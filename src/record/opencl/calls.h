@@ -85,4 +85,7 @@ void replace_timed(cl_icd_dispatch& table) {
   replace(table.*kEntry, &TimedEntry<kEntry, kName, kKind>::call);
 }
 
+// Puts those into the table that programs will call.
+void install_calls(cl_icd_dispatch& table);
+
 }  // namespace fathom::record::opencl

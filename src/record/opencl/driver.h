@@ -22,17 +22,4 @@ cl_int ask(Function function, Object object, What what, Value& value) {
   return function(object, static_cast<cl_uint>(what), kSize, &value, nullptr);
 }
 
-// Each file that wraps entry points puts them into the table that programs will call.
-void install_buffers(cl_icd_dispatch& table);
-void install_calls(cl_icd_dispatch& table);
-void install_extensions(cl_icd_dispatch& table);
-void install_images(cl_icd_dispatch& table);
-void install_kernels(cl_icd_dispatch& table);
-void install_memory(cl_icd_dispatch& table);
-void install_programs(cl_icd_dispatch& table);
-void install_queues(cl_icd_dispatch& table);
-void install_queries(cl_icd_dispatch& table);
-void install_svm(cl_icd_dispatch& table);
-void install_sync(cl_icd_dispatch& table);
-
 }  // namespace fathom::record::opencl

@@ -24,8 +24,9 @@ Function original_of(Extension which, cl_command_queue handle) {
   return original_of<Function>(which, queue == nullptr ? nullptr : queue->device);
 }
 
-cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
-                                          const cl_queue_properties* properties, cl_int* error) {
+cl_command_queue CL_API_CALL create_queue_khr(cl_context context, cl_device_id device,
+                                              const cl_queue_properties* properties,
+                                              cl_int* error) {
   const auto create = original_of<CreateQueue>(Extension::create_queue, device_of(device));
   if (create == nullptr) {
     if (error != nullptr) *error = CL_INVALID_DEVICE;
@@ -159,7 +160,7 @@ void* address_of(Function function) {
 
 ExtensionEntry extension_entry(Extension which) noexcept {
   static const std::array<ExtensionEntry, static_cast<std::size_t>(Extension::count)> entries = {{
-      {"clCreateCommandQueueWithPropertiesKHR", address_of(&create_queue)},
+      {"clCreateCommandQueueWithPropertiesKHR", address_of(&create_queue_khr)},
       {"clEnqueueCommandBufferKHR", address_of(&enqueue_command_buffer)},
       {"clHostMemAllocINTEL", address_of(&host_alloc)},
       {"clDeviceMemAllocINTEL", address_of(&device_alloc)},

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "record/opencl/driver.h"
+#include "record/opencl/entry_points.h"
 
 namespace fathom::record::opencl {
 namespace {
@@ -41,14 +42,16 @@ void* ours_in_place_of(cl_platform_id platform, const char* name, void* theirs) 
   return theirs;
 }
 
-void* CL_API_CALL get_address_for_platform(cl_platform_id platform, const char* name) {
+}  // namespace
+
+void* CL_API_CALL get_extension_address_for_platform(cl_platform_id platform, const char* name) {
   return ours_in_place_of(platform, name,
                           driver.clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
 // Which platform it is of is not said. With one platform that is no question; with several, the
 // function is handed out as it is, because ours could not tell whose original to call.
-void* CL_API_CALL get_address(const char* name) {
+void* CL_API_CALL get_extension_address(const char* name) {
   void* const theirs = driver.clGetExtensionFunctionAddress(name);
   cl_platform_id platform = nullptr;
   cl_uint count = 0;
@@ -56,18 +59,11 @@ void* CL_API_CALL get_address(const char* name) {
   return ours_in_place_of(platform, name, theirs);
 }
 
-}  // namespace
-
 void* original(Extension which, cl_platform_id platform) noexcept {
   for (const Original& known : originals[static_cast<std::size_t>(which)]) {
     if (known.platform.load() == platform) return known.function.load();
   }
   return nullptr;
-}
-
-void install_extensions(cl_icd_dispatch& table) {
-  replace(table.clGetExtensionFunctionAddressForPlatform, &get_address_for_platform);
-  replace(table.clGetExtensionFunctionAddress, &get_address);
 }
 
 }  // namespace fathom::record::opencl

@@ -1,6 +1,7 @@
 // Reads, writes, copies, fills and maps of images.
 
 #include "record/opencl/enqueue.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/memory.h"
 
 namespace fathom::record::opencl {
@@ -10,6 +11,8 @@ std::size_t image_bytes(cl_mem image, const size_t* region) {
   if (region == nullptr) return 0;
   return region[0] * region[1] * region[2] * image_element_bytes(image);
 }
+
+}  // namespace
 
 cl_int CL_API_CALL enqueue_read_image(cl_command_queue queue, cl_mem image, cl_bool blocking,
                                       const size_t* origin, const size_t* region, size_t row,
@@ -99,18 +102,6 @@ void* CL_API_CALL enqueue_map_image(cl_command_queue queue, cl_mem image, cl_boo
       &status);
   if (error != nullptr) *error = status;
   return mapped;
-}
-
-}  // namespace
-
-void install_images(cl_icd_dispatch& table) {
-  replace(table.clEnqueueReadImage, &enqueue_read_image);
-  replace(table.clEnqueueWriteImage, &enqueue_write_image);
-  replace(table.clEnqueueCopyImage, &enqueue_copy_image);
-  replace(table.clEnqueueCopyImageToBuffer, &enqueue_copy_image_to_buffer);
-  replace(table.clEnqueueCopyBufferToImage, &enqueue_copy_buffer_to_image);
-  replace(table.clEnqueueFillImage, &enqueue_fill_image);
-  replace(table.clEnqueueMapImage, &enqueue_map_image);
 }
 
 }  // namespace fathom::record::opencl

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "record/opencl/enqueue.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/names.h"
 
 namespace fathom::record::opencl {
-namespace {
 
 cl_int CL_API_CALL enqueue_nd_range_kernel(cl_command_queue queue, cl_kernel kernel,
                                            cl_uint dimensions, const size_t* offset,
@@ -78,17 +78,6 @@ cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int* error) {
   const cl_kernel kernel = driver.clCloneKernel(source, error);
   if (kernel != nullptr) name_kernel(kernel);
   return kernel;
-}
-
-}  // namespace
-
-void install_kernels(cl_icd_dispatch& table) {
-  replace(table.clEnqueueNDRangeKernel, &enqueue_nd_range_kernel);
-  replace(table.clEnqueueTask, &enqueue_task);
-  replace(table.clEnqueueNativeKernel, &enqueue_native_kernel);
-  replace(table.clCreateKernel, &create_kernel);
-  replace(table.clCreateKernelsInProgram, &create_kernels_in_program);
-  replace(table.clCloneKernel, &clone_kernel);
 }
 
 }  // namespace fathom::record::opencl

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "record/opencl/calls.h"
 #include "record/opencl/driver.h"
+#include "record/opencl/entry_points.h"
 
 namespace fathom::record::opencl {
 
@@ -40,17 +42,8 @@ cl_int take_over(cl_uint count, const cl_icd_dispatch* target, cl_uint* count_re
   std::memcpy(table.entries.data(), target, entries * sizeof(void*));
   std::memcpy(&driver, target, std::min(entries * sizeof(void*), sizeof driver));
   // Entries past the loader's are null here, and replace() leaves null entries alone.
-  install_buffers(table.dispatch);
+  install_entry_points(table.dispatch);
   install_calls(table.dispatch);
-  install_images(table.dispatch);
-  install_kernels(table.dispatch);
-  install_memory(table.dispatch);
-  install_programs(table.dispatch);
-  install_queues(table.dispatch);
-  install_queries(table.dispatch);
-  install_svm(table.dispatch);
-  install_sync(table.dispatch);
-  install_extensions(table.dispatch);
   *count_ret = static_cast<cl_uint>(entries);
   *layer_ret = &table.dispatch;
   return CL_SUCCESS;

@@ -1,6 +1,7 @@
 // Entry points that make and release memory objects.
 
 #include "record/opencl/calls.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/memory.h"
 
 namespace fathom::record::opencl {
@@ -16,6 +17,8 @@ cl_mem create(cl_context context, const char* api, cl_int* error, Call call) {
   if (object != nullptr) object_created(context, object, api);
   return object;
 }
+
+}  // namespace
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host,
                                  cl_int* error) {
@@ -76,20 +79,6 @@ cl_mem CL_API_CALL create_pipe(cl_context context, cl_mem_flags flags, cl_uint p
   return create(context, "clCreatePipe", error, [&](cl_int* status) {
     return driver.clCreatePipe(context, flags, packet_bytes, packets, properties, status);
   });
-}
-
-}  // namespace
-
-void install_memory(cl_icd_dispatch& table) {
-  replace(table.clCreateBuffer, &create_buffer);
-  replace(table.clCreateBufferWithProperties, &create_buffer_with_properties);
-  replace(table.clCreateImage, &create_image);
-  replace(table.clCreateImageWithProperties, &create_image_with_properties);
-  replace(table.clCreateImage2D, &create_image_2d);
-  replace(table.clCreateImage3D, &create_image_3d);
-  replace(table.clCreatePipe, &create_pipe);
-  replace_timed<&cl_icd_dispatch::clCreateSubBuffer, "clCreateSubBuffer">(table);
-  replace_timed<&cl_icd_dispatch::clReleaseMemObject, "clReleaseMemObject">(table);
 }
 
 }  // namespace fathom::record::opencl

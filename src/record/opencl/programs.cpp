@@ -6,6 +6,7 @@
 #include <string>
 
 #include "record/opencl/calls.h"
+#include "record/opencl/entry_points.h"
 
 namespace fathom::record::opencl {
 namespace {
@@ -91,6 +92,8 @@ cl_int build(const char* api, const char* in_background, cl_program program, Not
   return status;
 }
 
+}  // namespace
+
 cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices,
                                  const char* options, Notify notify, void* user_data) {
   return build("clBuildProgram", "clBuildProgram (in the background)", program, notify, user_data,
@@ -128,20 +131,6 @@ cl_program CL_API_CALL link_program(cl_context context, cl_uint count, const cl_
   report_call(Kind::call, "clLinkProgram", begin_ns, end_ns, status, outcome.log);
   if (error != nullptr) *error = status;
   return linked;
-}
-
-}  // namespace
-
-void install_programs(cl_icd_dispatch& table) {
-  replace(table.clBuildProgram, &build_program);
-  replace(table.clCompileProgram, &compile_program);
-  replace(table.clLinkProgram, &link_program);
-  replace_timed<&cl_icd_dispatch::clCreateProgramWithSource, "clCreateProgramWithSource">(table);
-  replace_timed<&cl_icd_dispatch::clCreateProgramWithBinary, "clCreateProgramWithBinary">(table);
-  replace_timed<&cl_icd_dispatch::clCreateProgramWithIL, "clCreateProgramWithIL">(table);
-  replace_timed<&cl_icd_dispatch::clCreateProgramWithBuiltInKernels,
-                "clCreateProgramWithBuiltInKernels">(table);
-  replace_timed<&cl_icd_dispatch::clReleaseProgram, "clReleaseProgram">(table);
 }
 
 }  // namespace fathom::record::opencl

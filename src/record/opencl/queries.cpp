@@ -5,6 +5,7 @@
 
 #include "record/opencl/calls.h"
 #include "record/opencl/commands_in_flight.h"
+#include "record/opencl/entry_points.h"
 
 namespace fathom::record::opencl {
 namespace {
@@ -14,6 +15,18 @@ Queue* silent_queue_of(cl_event event) {
   Queue* const queue = queue_of(event);
   return queue != nullptr && queue->forced && !queue->asked_profiling ? queue : nullptr;
 }
+
+cl_int properties_array(const Queue& queue, size_t room, void* to, size_t* needed) {
+  const std::size_t bytes = queue.given.size() * sizeof(cl_queue_properties);
+  if (to != nullptr) {
+    if (room < bytes) return CL_INVALID_VALUE;
+    if (bytes != 0) std::memcpy(to, queue.given.data(), bytes);
+  }
+  if (needed != nullptr) *needed = bytes;
+  return CL_SUCCESS;
+}
+
+}  // namespace
 
 cl_int CL_API_CALL get_event_profiling_info(cl_event event, cl_profiling_info what, size_t room,
                                             void* to, size_t* needed) {
@@ -31,16 +44,6 @@ cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t roo
   if (status != CL_SUCCESS) return status;
   std::memcpy(to, &count, sizeof count);
   if (needed != nullptr) *needed = sizeof count;
-  return CL_SUCCESS;
-}
-
-cl_int properties_array(const Queue& queue, size_t room, void* to, size_t* needed) {
-  const std::size_t bytes = queue.given.size() * sizeof(cl_queue_properties);
-  if (to != nullptr) {
-    if (room < bytes) return CL_INVALID_VALUE;
-    if (bytes != 0) std::memcpy(to, queue.given.data(), bytes);
-  }
-  if (needed != nullptr) *needed = bytes;
   return CL_SUCCESS;
 }
 
@@ -63,14 +66,6 @@ cl_int CL_API_CALL get_queue_info(cl_command_queue handle, cl_command_queue_info
     std::memcpy(to, &properties, sizeof properties);
   }
   return status;
-}
-
-}  // namespace
-
-void install_queries(cl_icd_dispatch& table) {
-  replace(table.clGetEventProfilingInfo, &get_event_profiling_info);
-  replace(table.clGetEventInfo, &get_event_info);
-  replace(table.clGetCommandQueueInfo, &get_queue_info);
 }
 
 }  // namespace fathom::record::opencl

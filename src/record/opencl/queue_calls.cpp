@@ -5,6 +5,7 @@
 
 #include "record/opencl/calls.h"
 #include "record/opencl/commands_in_flight.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/poller.h"
 
 namespace fathom::record::opencl {
@@ -46,6 +47,8 @@ Wanted with_profiling(const Properties& given) {
   wanted.list.push_back(0);
   return wanted;
 }
+
+}  // namespace
 
 cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl_device_id device,
                                                           const cl_queue_properties* properties,
@@ -114,8 +117,6 @@ cl_int CL_API_CALL set_queue_property(cl_command_queue handle,
   return status;
 }
 
-}  // namespace
-
 cl_command_queue create_profiled_queue(CreateQueue create, const char* api, cl_context context,
                                        cl_device_id device, const cl_queue_properties* properties,
                                        cl_int* error) {
@@ -144,14 +145,6 @@ cl_command_queue create_profiled_queue(CreateQueue create, const char* api, cl_c
   if (queue != nullptr) add_queue(queue, std::move(given), forced);
   ensure_poller();
   return queue;
-}
-
-void install_queues(cl_icd_dispatch& table) {
-  replace(table.clCreateCommandQueue, &create_queue);
-  replace(table.clCreateCommandQueueWithProperties, &create_queue_with_properties);
-  replace(table.clReleaseCommandQueue, &release_queue);
-  replace(table.clReleaseContext, &release_context);
-  replace(table.clSetCommandQueueProperty, &set_queue_property);
 }
 
 }  // namespace fathom::record::opencl

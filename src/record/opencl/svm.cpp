@@ -1,10 +1,10 @@
 // Shared virtual memory: its allocations and its commands.
 
 #include "record/opencl/enqueue.h"
+#include "record/opencl/entry_points.h"
 #include "record/opencl/memory.h"
 
 namespace fathom::record::opencl {
-namespace {
 
 void* CL_API_CALL svm_alloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
                             cl_uint alignment) {
@@ -87,19 +87,6 @@ cl_int CL_API_CALL enqueue_svm_migrate_mem(cl_command_queue queue, cl_uint count
     return driver.clEnqueueSVMMigrateMem(queue, count, addresses, sizes, flags, wait_count, wait,
                                          out);
   });
-}
-
-}  // namespace
-
-void install_svm(cl_icd_dispatch& table) {
-  replace(table.clSVMAlloc, &svm_alloc);
-  replace(table.clSVMFree, &svm_free);
-  replace(table.clEnqueueSVMFree, &enqueue_svm_free);
-  replace(table.clEnqueueSVMMemcpy, &enqueue_svm_memcpy);
-  replace(table.clEnqueueSVMMemFill, &enqueue_svm_mem_fill);
-  replace(table.clEnqueueSVMMap, &enqueue_svm_map);
-  replace(table.clEnqueueSVMUnmap, &enqueue_svm_unmap);
-  replace(table.clEnqueueSVMMigrateMem, &enqueue_svm_migrate_mem);
 }
 
 }  // namespace fathom::record::opencl

@@ -1,9 +1,16 @@
 // Waiting, and the commands that order others.
 
 #include "record/opencl/enqueue.h"
+#include "record/opencl/entry_points.h"
 
 namespace fathom::record::opencl {
 namespace {
+
+Enqueued marker(const char* api, const char* name) {
+  return {.api = api, .command = {.kind = Kind::marker, .name = name}};
+}
+
+}  // namespace
 
 cl_int CL_API_CALL finish(cl_command_queue handle) {
   const cl_int status = timed(Kind::sync, "clFinish", [&] { return driver.clFinish(handle); });
@@ -18,10 +25,6 @@ cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
       timed(Kind::sync, "clWaitForEvents", [&] { return driver.clWaitForEvents(count, events); });
   if (queue != nullptr) drain(*queue);
   return status;
-}
-
-Enqueued marker(const char* api, const char* name) {
-  return {.api = api, .command = {.kind = Kind::marker, .name = name}};
 }
 
 cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_event* event) {
@@ -44,19 +47,6 @@ cl_int CL_API_CALL enqueue_barrier_with_wait_list(cl_command_queue queue, cl_uin
                  [&](cl_event* out) {
                    return driver.clEnqueueBarrierWithWaitList(queue, wait_count, wait, out);
                  });
-}
-
-}  // namespace
-
-void install_sync(cl_icd_dispatch& table) {
-  replace(table.clFinish, &finish);
-  replace(table.clWaitForEvents, &wait_for_events);
-  replace(table.clEnqueueMarker, &enqueue_marker);
-  replace(table.clEnqueueMarkerWithWaitList, &enqueue_marker_with_wait_list);
-  replace(table.clEnqueueBarrierWithWaitList, &enqueue_barrier_with_wait_list);
-  // These two give no event, so only the calls are seen.
-  replace_timed<&cl_icd_dispatch::clEnqueueBarrier, "clEnqueueBarrier">(table);
-  replace_timed<&cl_icd_dispatch::clEnqueueWaitForEvents, "clEnqueueWaitForEvents">(table);
 }
 
 }  // namespace fathom::record::opencl
