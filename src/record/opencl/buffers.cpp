@@ -105,19 +105,11 @@ void* CL_API_CALL enqueue_map_buffer(cl_command_queue queue, cl_mem buffer, cl_b
                                      cl_map_flags flags, size_t offset, size_t bytes,
                                      cl_uint wait_count, const cl_event* wait, cl_event* event,
                                      cl_int* error) {
-  const Enqueued what = {.api = "clEnqueueMapBuffer",
-                         .command = {.kind = Kind::map, .name = "MapBuffer"},
-                         .blocking = blocking != CL_FALSE};
-  cl_int status = CL_SUCCESS;
-  void* const mapped = enqueue(
-      queue, what, event,
-      [&](cl_event* out) {
-        return driver.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, bytes, wait_count,
-                                         wait, out, &status);
-      },
-      &status);
-  if (error != nullptr) *error = status;
-  return mapped;
+  return enqueue_map(queue, "clEnqueueMapBuffer", "MapBuffer", blocking, event, error,
+                     [&](cl_event* out, cl_int* status) {
+                       return driver.clEnqueueMapBuffer(queue, buffer, blocking, flags, offset,
+                                                        bytes, wait_count, wait, out, status);
+                     });
 }
 
 cl_int CL_API_CALL enqueue_unmap_mem_object(cl_command_queue queue, cl_mem object, void* mapped,

@@ -55,4 +55,17 @@ auto enqueue(cl_command_queue handle, const Enqueued& what, cl_event* event, Cal
   return result;
 }
 
+// Calls call(event*, error*), which maps an object and returns its address.
+template <typename Call>
+void* enqueue_map(cl_command_queue handle, const char* api, const char* name, cl_bool blocking,
+                  cl_event* event, cl_int* error, Call call) {
+  const Enqueued what = {
+      .api = api, .command = {.kind = Kind::map, .name = name}, .blocking = blocking != CL_FALSE};
+  cl_int status = CL_SUCCESS;
+  void* const mapped = enqueue(
+      handle, what, event, [&](cl_event* out) { return call(out, &status); }, &status);
+  if (error != nullptr) *error = status;
+  return mapped;
+}
+
 }  // namespace fathom::record::opencl

@@ -3,6 +3,7 @@
 #include <CL/cl_ext.h>
 
 #include <array>
+#include <type_traits>
 
 #include "record/opencl/enqueue.h"
 #include "record/opencl/extensions.h"
@@ -73,30 +74,31 @@ void* CL_API_CALL host_alloc(cl_context context, const cl_mem_properties_intel* 
       [&] { return function(context, properties, bytes, alignment, error); }, error);
 }
 
+void* alloc_by(Extension which, const char* api, cl_context context, cl_device_id device,
+               const cl_mem_properties_intel* properties, size_t bytes, cl_uint alignment,
+               cl_int* error) {
+  static_assert(std::is_same_v<clDeviceMemAllocINTEL_fn, clSharedMemAllocINTEL_fn>);
+  const auto function = original_of<clDeviceMemAllocINTEL_fn>(which, first_device_of(context));
+  if (function == nullptr) return nullptr;
+  void* const address = timed(
+      Kind::call, api,
+      [&] { return function(context, device, properties, bytes, alignment, error); }, error);
+  address_allocated(context, address, bytes, api);
+  return address;
+}
+
 void* CL_API_CALL device_alloc(cl_context context, cl_device_id device,
                                const cl_mem_properties_intel* properties, size_t bytes,
                                cl_uint alignment, cl_int* error) {
-  const auto function =
-      original_of<clDeviceMemAllocINTEL_fn>(Extension::device_alloc, first_device_of(context));
-  if (function == nullptr) return nullptr;
-  void* const address = timed(
-      Kind::call, "clDeviceMemAllocINTEL",
-      [&] { return function(context, device, properties, bytes, alignment, error); }, error);
-  address_allocated(context, address, bytes, "clDeviceMemAllocINTEL");
-  return address;
+  return alloc_by(Extension::device_alloc, "clDeviceMemAllocINTEL", context, device, properties,
+                  bytes, alignment, error);
 }
 
 void* CL_API_CALL shared_alloc(cl_context context, cl_device_id device,
                                const cl_mem_properties_intel* properties, size_t bytes,
                                cl_uint alignment, cl_int* error) {
-  const auto function =
-      original_of<clSharedMemAllocINTEL_fn>(Extension::shared_alloc, first_device_of(context));
-  if (function == nullptr) return nullptr;
-  void* const address = timed(
-      Kind::call, "clSharedMemAllocINTEL",
-      [&] { return function(context, device, properties, bytes, alignment, error); }, error);
-  address_allocated(context, address, bytes, "clSharedMemAllocINTEL");
-  return address;
+  return alloc_by(Extension::shared_alloc, "clSharedMemAllocINTEL", context, device, properties,
+                  bytes, alignment, error);
 }
 
 cl_int free_by(Extension which, const char* api, Kind kind, cl_context context, void* address) {

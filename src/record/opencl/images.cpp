@@ -89,19 +89,12 @@ void* CL_API_CALL enqueue_map_image(cl_command_queue queue, cl_mem image, cl_boo
                                     cl_map_flags flags, const size_t* origin, const size_t* region,
                                     size_t* row, size_t* slice, cl_uint wait_count,
                                     const cl_event* wait, cl_event* event, cl_int* error) {
-  const Enqueued what = {.api = "clEnqueueMapImage",
-                         .command = {.kind = Kind::map, .name = "MapImage"},
-                         .blocking = blocking != CL_FALSE};
-  cl_int status = CL_SUCCESS;
-  void* const mapped = enqueue(
-      queue, what, event,
-      [&](cl_event* out) {
-        return driver.clEnqueueMapImage(queue, image, blocking, flags, origin, region, row, slice,
-                                        wait_count, wait, out, &status);
-      },
-      &status);
-  if (error != nullptr) *error = status;
-  return mapped;
+  return enqueue_map(queue, "clEnqueueMapImage", "MapImage", blocking, event, error,
+                     [&](cl_event* out, cl_int* status) {
+                       return driver.clEnqueueMapImage(queue, image, blocking, flags, origin,
+                                                       region, row, slice, wait_count, wait, out,
+                                                       status);
+                     });
 }
 
 }  // namespace fathom::record::opencl
