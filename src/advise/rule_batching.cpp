@@ -14,11 +14,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::HostLines;
-using analyze::WorkRow;
-using trace::kNoSpan;
-using trace::SpanId;
-
 constexpr std::int64_t kBatchingShortNs = 10'000;
 constexpr std::int64_t kCloseNs = 100'000;
 constexpr std::size_t kLongRun = 10;
@@ -110,10 +105,7 @@ std::string batching_hint(const Platform& platform) {
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Tiny& tiny) {
   const std::uint64_t calls = tiny.follow.size() + tiny.runs;
-  Candidate found;
-  found.concerns_ns = tiny.saves_ns;
-  found.words.rule = "batching";
-  found.words.type = SuggestionType::batching;
+  Candidate found = found_by("batching", SuggestionType::batching, tiny.saves_ns);
   found.words.operation = facts.trace.names.view(name);
   found.words.title = "Combine many tiny kernels into one";
   found.words.description = fmt::format(

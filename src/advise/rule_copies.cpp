@@ -12,11 +12,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using analyze::WorkType;
-using trace::kNoSpan;
-using trace::SpanId;
-
 constexpr double kBlockingPct = 1;
 constexpr double kCopiesTriggerPct = 5;
 constexpr double kUsualBytesPerNs = 12;   // pinned memory, PCIe 3 ×16
@@ -98,10 +93,8 @@ Candidates rule_copies(const Facts& facts) {
   const Copies seen = copies_of(facts);
   const bool is_blocking = facts.share(seen.blocking_ns) >= kBlockingPct;
   if (!is_blocking && facts.share(seen.time_ns) < kCopiesTriggerPct) return {};
-  Candidate found;
-  found.concerns_ns = std::max(seen.time_ns, seen.blocking_ns);
-  found.words.rule = "copies";
-  found.words.type = SuggestionType::memory;
+  Candidate found =
+      found_by("copies", SuggestionType::memory, std::max(seen.time_ns, seen.blocking_ns));
   std::vector<SpanId> spans;
   for (const Copy& copy : seen.all) {
     if (copy.is_slow || !is_blocking) spans.push_back(facts.on.gpu.rows[copy.row].span);

@@ -13,9 +13,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using trace::SpanId;
-
 constexpr double kOfWork = 0.5;
 constexpr double kDominantTriggerPct = 5;
 
@@ -61,10 +58,7 @@ Candidates rule_dominant(const Facts& facts) {
   const double of_work = static_cast<double>(total.ns) / static_cast<double>(facts.work_ns);
   if (of_work <= kOfWork) return {};
 
-  Candidate found;
-  found.concerns_ns = total.ns;
-  found.words.rule = "dominant";
-  found.words.type = SuggestionType::algorithm;
+  Candidate found = found_by("dominant", SuggestionType::algorithm, total.ns);
   found.words.operation = facts.trace.names.view(most->first);
   found.words.title = "Start with one kernel";
   const std::string_view name = kernel_base_name(found.words.operation);

@@ -17,8 +17,6 @@
 namespace fathom::advise {
 namespace {
 
-using trace::SpanId;
-
 constexpr double kIdleTriggerPct = 15;
 constexpr double kWorthPct = 0.5;
 constexpr std::int64_t kHugeGapNs = 500'000'000;
@@ -191,10 +189,7 @@ bool is_mostly_other(const Facts& facts, const Filler& filler) {
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& filler) {
   const auto total = static_cast<double>(filler.total_ns);
-  Candidate found;
-  found.concerns_ns = filler.total_ns;
-  found.words.rule = "idle";
-  found.words.type = SuggestionType::parallelization;
+  Candidate found = found_by("idle", SuggestionType::parallelization, filler.total_ns);
   found.words.operation = facts.trace.names.view(name);
   found.words.title =
       fmt::format("Stop {} from holding up the GPU", short_name(found.words.operation));

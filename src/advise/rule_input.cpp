@@ -13,8 +13,6 @@
 namespace fathom::advise {
 namespace {
 
-using trace::SpanId;
-
 constexpr double kInputTriggerPct = 5;
 
 struct Load {
@@ -64,10 +62,7 @@ Candidates rule_input(const Facts& facts) {
 
   const std::string_view name = facts.trace.name(loads.front().span);
   const bool has_workers = name.find("MultiProcess") != name.npos;
-  Candidate found;
-  found.concerns_ns = total;
-  found.words.rule = "input";
-  found.words.type = SuggestionType::algorithm;
+  Candidate found = found_by("input", SuggestionType::algorithm, total);
   found.words.operation = name;
   found.words.title = has_workers ? "Load data faster: the workers do not keep up"
                                   : "Load data in worker processes";

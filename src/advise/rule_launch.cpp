@@ -15,12 +15,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::CallRole;
-using analyze::WorkRow;
-using trace::kNoSpan;
-using trace::SpanId;
-using trace::SpanKind;
-
 constexpr double kLaunchTriggerPct = 5;
 constexpr std::int64_t kSlowLaunchNs = 50'000;
 
@@ -173,10 +167,7 @@ Candidates rule_launch(const Facts& facts) {
       (facts.share(total) < kLaunchTriggerPct && calls.mean_ns() <= kSlowLaunchNs)) {
     return {};
   }
-  Candidate found;
-  found.concerns_ns = total;
-  found.words.rule = "launch";
-  found.words.type = SuggestionType::parallelization;
+  Candidate found = found_by("launch", SuggestionType::parallelization, total);
   found.words.operation = facts.trace.name(launches.front());
   found.words.title = title_of(facts.platform);
   found.words.description = fmt::format(

@@ -13,11 +13,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using analyze::WorkType;
-using base::Interval;
-using trace::SpanId;
-
 constexpr double kOverlapTriggerPct = 5;
 constexpr double kEnoughOverlapPct = 70;
 
@@ -94,10 +89,7 @@ Candidates rule_overlap(const Facts& facts) {
       100 - static_cast<double>(seen.exposed_ns) * 100 / static_cast<double>(seen.total_ns);
   if (overlap_pct >= kEnoughOverlapPct) return {};
 
-  Candidate found;
-  found.concerns_ns = seen.exposed_ns;
-  found.words.rule = "overlap";
-  found.words.type = SuggestionType::parallelization;
+  Candidate found = found_by("overlap", SuggestionType::parallelization, seen.exposed_ns);
   found.words.title = "Hide communication behind compute";
   std::vector<Exposed> by_time = seen.rows;
   std::stable_sort(by_time.begin(), by_time.end(),

@@ -11,9 +11,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using trace::SpanId;
-
 constexpr double kPrecisionTriggerPct = 5;
 
 // "volta_sgemm_128x64_nt", "…scudnn_128x32…", "cutlass_simt_sgemm"; not "s884", "tensorop", "tf32".
@@ -65,10 +62,7 @@ Candidates rule_precision(const Facts& facts) {
     total += row.duration_ns();
   }
   if (facts.share(total) < kPrecisionTriggerPct) return {};
-  Candidate found;
-  found.concerns_ns = total;
-  found.words.rule = "precision";
-  found.words.type = SuggestionType::algorithm;
+  Candidate found = found_by("precision", SuggestionType::algorithm, total);
   show(found.words, facts.trace, std::move(spans));
   found.words.operation = facts.trace.name(found.words.evidence.front());
   found.words.title = "Use the tensor cores: FP32 kernels leave them idle";

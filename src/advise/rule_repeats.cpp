@@ -16,10 +16,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using trace::kNoSpan;
-using trace::SpanId;
-
 constexpr std::int64_t kSmallestBytes = 1024;
 constexpr std::size_t kManyRepeats = 10;
 

@@ -14,11 +14,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using analyze::WorkType;
-using trace::kNoSpan;
-using trace::SpanId;
-
 constexpr std::int64_t kRoutingShortNs = 1'000'000;
 constexpr std::size_t kManyRouting = 10;
 
@@ -99,10 +94,7 @@ Candidates rule_routing(const Facts& facts) {
   Candidates found;
   for (const auto& [name, trips] : round_trips(facts)) {
     if (trips.calls.size() < kManyRouting) continue;
-    Candidate one;
-    one.concerns_ns = trips.total_ns;
-    one.words.rule = "routing";
-    one.words.type = SuggestionType::routing;
+    Candidate one = found_by("routing", SuggestionType::routing, trips.total_ns);
     one.words.operation = facts.trace.names.view(name);
     one.words.title = fmt::format("Run {} on the CPU", base::fit(one.words.operation, 40));
     std::int64_t kernels = 0;

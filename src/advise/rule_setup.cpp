@@ -16,9 +16,6 @@
 namespace fathom::advise {
 namespace {
 
-using trace::SpanId;
-using trace::SpanKind;
-
 constexpr std::size_t kManyAllocations = 10;
 constexpr std::int64_t kSlowCallNs = 1'000'000;
 constexpr std::int64_t kTimesUsual = 10;
@@ -134,10 +131,7 @@ std::int64_t time_of(const Facts& facts, const std::vector<SpanId>& calls) {
 }
 
 Candidate candidate_of(const Facts& facts, const std::vector<SpanId>& calls) {
-  Candidate found;
-  found.concerns_ns = time_of(facts, calls);
-  found.words.rule = "setup";
-  found.words.type = SuggestionType::caching;
+  Candidate found = found_by("setup", SuggestionType::caching, time_of(facts, calls));
   show(found.words, facts.trace, calls);
   found.words.operation = facts.trace.name(found.words.evidence.front());
   return found;

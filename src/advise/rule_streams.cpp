@@ -18,9 +18,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using trace::SpanId;
-
 constexpr std::size_t kLongRun = 8;
 constexpr std::int64_t kMostAtOnce = 8;
 constexpr std::int64_t kNotTinyNs = 10'000;  // shorter ones are the matter of `batching`
@@ -97,10 +94,7 @@ bool multiplies(std::string_view kernel) {
 
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& serial,
                        std::int64_t processors) {
-  Candidate found;
-  found.concerns_ns = serial.work_ns;
-  found.words.rule = "streams";
-  found.words.type = SuggestionType::parallelization;
+  Candidate found = found_by("streams", SuggestionType::parallelization, serial.work_ns);
   found.words.operation = facts.trace.names.view(name);
   found.words.title = "Run small kernels side by side";
   found.words.description = fmt::format(

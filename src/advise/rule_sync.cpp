@@ -17,10 +17,6 @@
 namespace fathom::advise {
 namespace {
 
-using analyze::WorkRow;
-using trace::kNoSpan;
-using trace::SpanId;
-
 constexpr double kSyncTriggerPct = 1;
 
 // What a wait is part of, and so what can be done about it.
@@ -200,10 +196,7 @@ void leave_out(Edits& edits, const ReplayPlan& plan, const std::vector<SpanId>& 
 }
 
 Candidate candidate_of(const Facts& facts, const Waits& waits) {
-  Candidate found;
-  found.concerns_ns = waits.costs_ns;
-  found.words.rule = "sync";
-  found.words.type = SuggestionType::parallelization;
+  Candidate found = found_by("sync", SuggestionType::parallelization, waits.costs_ns);
   show(found.words, facts.trace, waits.calls);
   found.words.operation = facts.trace.name(facts.caller_of(found.words.evidence.front()));
   found.supposes = "if the host does not wait";

@@ -8,6 +8,16 @@
 
 namespace fathom::advise {
 
+// What most rules speak of.
+using analyze::CallRole;
+using analyze::HostLines;
+using analyze::WorkRow;
+using analyze::WorkType;
+using base::Interval;
+using trace::kNoSpan;
+using trace::SpanId;
+using trace::SpanKind;
+
 // How well a change is made: half-heartedly, as usual, as well as possible.
 enum class Effort : std::uint8_t { low, mid, high };
 
@@ -21,6 +31,14 @@ struct Candidate {
 };
 
 using Candidates = std::vector<Candidate>;
+
+inline Candidate found_by(std::string_view rule, SuggestionType type, std::int64_t concerns_ns) {
+  Candidate found;
+  found.words.rule = rule;
+  found.words.type = type;
+  found.concerns_ns = concerns_ns;
+  return found;
+}
 
 // One rule a file, in which its trigger and its edit are written down. docs/suggestions.md has all
 // of them.
