@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -25,39 +26,13 @@ using Changes = std::vector<const OperationChange*>;
 
 constexpr std::size_t kRows = 20;
 
-ChangeType type_of(compare::ChangeType type) {
-  switch (type) {
-    case compare::ChangeType::improvement:
-      return ChangeType::improvement;
-    case compare::ChangeType::regression:
-      return ChangeType::regression;
-    case compare::ChangeType::no_change:
-      return ChangeType::no_change;
-    case compare::ChangeType::added:
-      return ChangeType::added;
-    case compare::ChangeType::removed:
-      return ChangeType::removed;
-    case compare::ChangeType::inconclusive:
-      return ChangeType::inconclusive;
-    case compare::ChangeType::unstable:
-      return ChangeType::unstable;
-  }
-  return ChangeType::inconclusive;
-}
-
-ComparisonOutcome outcome_of(compare::Outcome outcome) {
-  switch (outcome) {
-    case compare::Outcome::no_regression:
-      return ComparisonOutcome::no_regression;
-    case compare::Outcome::regression:
-      return ComparisonOutcome::regression;
-    case compare::Outcome::not_comparable:
-      return ComparisonOutcome::not_comparable;
-    case compare::Outcome::inconclusive:
-      break;
-  }
-  return ComparisonOutcome::inconclusive;
-}
+// The public enumerators, by those of compare.
+constexpr std::array<ChangeType, 7> kTypes = {
+    ChangeType::improvement, ChangeType::regression,   ChangeType::no_change, ChangeType::added,
+    ChangeType::removed,     ChangeType::inconclusive, ChangeType::unstable};
+constexpr std::array<ComparisonOutcome, 4> kOutcomes = {
+    ComparisonOutcome::no_regression, ComparisonOutcome::regression,
+    ComparisonOutcome::inconclusive, ComparisonOutcome::not_comparable};
 
 std::optional<double> difference(std::optional<double> before, std::optional<double> now) {
   if (!before || !now) return std::nullopt;
@@ -73,7 +48,7 @@ OperationComparison to_public(const OperationChange& change) {
   operation.change_percent = change.verdict.change_pct;
   operation.change_percent_low = change.verdict.low_pct;
   operation.change_percent_high = change.verdict.high_pct;
-  operation.change_type = type_of(change.verdict.type);
+  operation.change_type = kTypes[static_cast<std::size_t>(change.verdict.type)];
   operation.is_significant = change.verdict.is_significant;
   operation.is_suspect = change.verdict.is_suspect;
   operation.baseline_calls = change.base_calls;
@@ -139,7 +114,7 @@ RunComparison::RunComparison(std::shared_ptr<const Content> content)
 ComparisonSummary RunComparison::summary() const {
   const compare::Comparison& comparison = content_->report.comparison;
   ComparisonSummary summary;
-  summary.outcome = outcome_of(comparison.outcome);
+  summary.outcome = kOutcomes[static_cast<std::size_t>(comparison.outcome)];
   summary.improvements = comparison.count(compare::ChangeType::improvement);
   summary.regressions = comparison.count(compare::ChangeType::regression);
   summary.unchanged = comparison.count(compare::ChangeType::no_change);

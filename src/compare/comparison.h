@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/align.h"
@@ -47,6 +49,13 @@ enum class Outcome : std::uint8_t {
   inconclusive,
   not_comparable,  // too little of the time is in operations that both sides have
 };
+
+inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"no_regression", "regression",
+                                                                  "inconclusive", "not_comparable"};
+
+constexpr std::string_view name_of(Outcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
 
 struct Comparison {
   std::vector<OperationChange> operations;  // largest change of self time first

@@ -257,26 +257,6 @@ Verdict verdict_of(const OperationRuns& runs, const Judged& judged, const Settin
 
 }  // namespace
 
-std::string_view name_of(ChangeType type) {
-  switch (type) {
-    case ChangeType::improvement:
-      return "IMPROVEMENT";
-    case ChangeType::regression:
-      return "REGRESSION";
-    case ChangeType::no_change:
-      return "NO_CHANGE";
-    case ChangeType::added:
-      return "NEW";
-    case ChangeType::removed:
-      return "REMOVED";
-    case ChangeType::inconclusive:
-      return "INCONCLUSIVE";
-    case ChangeType::unstable:
-      return "UNSTABLE";
-  }
-  return "INCONCLUSIVE";
-}
-
 std::vector<Verdict> verdicts(std::span<const OperationRuns> operations, const Settings& settings) {
   const Priors priors(operations);
   const bool is_single_side = has_single_side(operations);

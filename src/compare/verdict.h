@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,7 +21,13 @@ enum class ChangeType : std::uint8_t {
   unstable,      // jumps between two levels that are further apart than the change
 };
 
-std::string_view name_of(ChangeType type);  // "REGRESSION", as JSON and the terminal write it
+// As JSON and the terminal write them.
+inline constexpr std::array<std::string_view, 7> kChangeTypeNames = {
+    "IMPROVEMENT", "REGRESSION", "NO_CHANGE", "NEW", "REMOVED", "INCONCLUSIVE", "UNSTABLE"};
+
+constexpr std::string_view name_of(ChangeType type) {
+  return kChangeTypeNames[static_cast<std::size_t>(type)];
+}
 
 // One operation in every run of either side that has it.
 struct OperationRuns {

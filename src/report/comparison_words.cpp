@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -171,23 +172,9 @@ std::string calls_text(const OperationChange& change) {
 
 std::string verdict_word(const compare::Verdict& verdict) {
   if (verdict.is_suspect) return "suspect";
-  switch (verdict.type) {
-    case ChangeType::improvement:
-      return "faster";
-    case ChangeType::regression:
-      return "SLOWER";
-    case ChangeType::no_change:
-      return "same";
-    case ChangeType::added:
-      return "new";
-    case ChangeType::removed:
-      return "gone";
-    case ChangeType::inconclusive:
-      return "inconclusive";
-    case ChangeType::unstable:
-      return "unstable";
-  }
-  return "";
+  static constexpr std::array<const char*, 7> kWords = {"faster", "SLOWER",       "same",    "new",
+                                                        "gone",   "inconclusive", "unstable"};
+  return kWords[static_cast<std::size_t>(verdict.type)];
 }
 
 std::string story(const Comparison& comparison) {

@@ -81,23 +81,9 @@ std::vector<std::string> names_of(const std::vector<const OperationChange*>& cha
   return names;
 }
 
-const char* name_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::no_regression:
-      return "no_regression";
-    case Outcome::regression:
-      return "regression";
-    case Outcome::inconclusive:
-      return "inconclusive";
-    case Outcome::not_comparable:
-      return "not_comparable";
-  }
-  return "inconclusive";
-}
-
 void write_summary(JsonWriter& json, const Comparison& comparison) {
   json.begin_object();
-  json.key("outcome").value(name_of(comparison.outcome));
+  json.key("outcome").value(compare::name_of(comparison.outcome));
   json.key("text").value(story(comparison));
   for (const ChangeType type :
        {ChangeType::improvement, ChangeType::regression, ChangeType::no_change, ChangeType::added,
