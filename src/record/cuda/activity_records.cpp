@@ -42,31 +42,23 @@ struct CopyKind {
   CopyDirection direction;
 };
 
+// By CUpti_ActivityMemcpyKind.
 CopyKind copy_kind(std::uint8_t kind) {
-  switch (kind) {
-    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
-      return {"HtoD", CopyDirection::host_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOA:
-      return {"HtoA", CopyDirection::host_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
-      return {"DtoH", CopyDirection::device_to_host};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOH:
-      return {"AtoH", CopyDirection::device_to_host};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
-      return {"DtoD", CopyDirection::device_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOA:
-      return {"AtoA", CopyDirection::device_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_ATOD:
-      return {"AtoD", CopyDirection::device_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_DTOA:
-      return {"DtoA", CopyDirection::device_to_device};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
-      return {"PtoP", CopyDirection::peer_to_peer};
-    case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
-      return {"HtoH", CopyDirection::unknown};
-    default:
-      return {"Unknown", CopyDirection::unknown};
-  }
+  static constexpr std::array<CopyKind, 11> kKinds = {{
+      {"Unknown", CopyDirection::unknown},
+      {"HtoD", CopyDirection::host_to_device},
+      {"DtoH", CopyDirection::device_to_host},
+      {"HtoA", CopyDirection::host_to_device},
+      {"AtoH", CopyDirection::device_to_host},
+      {"AtoA", CopyDirection::device_to_device},
+      {"AtoD", CopyDirection::device_to_device},
+      {"DtoA", CopyDirection::device_to_device},
+      {"DtoD", CopyDirection::device_to_device},
+      {"HtoH", CopyDirection::unknown},
+      {"PtoP", CopyDirection::peer_to_peer},
+  }};
+  static_assert(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP + 1 == kKinds.size());
+  return kKinds[kind < kKinds.size() ? kind : 0];
 }
 
 // The names that Kineto gives them too, so that runs and PyTorch traces compare by name.
