@@ -16,9 +16,6 @@ namespace fathom::report {
 namespace {
 
 using base::format_duration;
-using compare::ChangeType;
-using compare::Comparison;
-using compare::OperationChange;
 
 std::string with_sign(double value, const std::string& size) {
   return (value < 0 ? "−" : "+") + size;

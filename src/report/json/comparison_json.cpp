@@ -9,10 +9,6 @@ namespace fathom::report {
 namespace {
 
 using base::JsonWriter;
-using compare::ChangeType;
-using compare::Comparison;
-using compare::OperationChange;
-using compare::Outcome;
 
 void write_operation(JsonWriter& json, const OperationChange& change) {
   const compare::Verdict& verdict = change.verdict;

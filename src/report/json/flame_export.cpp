@@ -10,11 +10,6 @@
 namespace fathom::report {
 namespace {
 
-using analyze::FlameNode;
-using analyze::FlameNodeId;
-using analyze::FlameTree;
-using analyze::FlameWeight;
-
 using Children = std::vector<std::vector<FlameNodeId>>;
 
 const char* name_of(FlameWeight weight) {

@@ -14,9 +14,6 @@ namespace fathom::report {
 namespace {
 
 using base::JsonWriter;
-using compare::ChangeType;
-using compare::Comparison;
-using compare::OperationChange;
 using compare::Sample;
 
 constexpr std::size_t kMostDistributions = 500;  // the largest differences

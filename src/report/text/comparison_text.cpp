@@ -14,8 +14,6 @@ namespace fathom::report {
 namespace {
 
 using base::format_duration;
-using compare::Comparison;
-using compare::OperationChange;
 
 constexpr std::size_t kWideColumns = 120;  // from here on there is room for intervals
 

@@ -11,11 +11,6 @@
 namespace fathom::report {
 namespace {
 
-using analyze::FlameNode;
-using analyze::FlameNodeId;
-using analyze::FlameTree;
-using analyze::FlameWeight;
-
 constexpr double kShownFrom = 0.005;  // of the whole
 constexpr std::size_t kLines = 60;    // the heaviest that many
 constexpr std::size_t kPathBarColumns = 16;
