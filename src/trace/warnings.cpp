@@ -3,65 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/format.h"
 
 namespace fathom::trace {
 namespace {
 
+// What a warning of each kind counts, one and many; what is said once and not counted has no many.
+struct Counted {
+  std::string_view one;
+  std::string_view many = {};
+};
+
+constexpr std::array<Counted, 21> kCounted = {{
+    {"the file is cut off"},
+    {"the compressed data is cut off or damaged"},
+    {"unreadable event", "unreadable events"},
+    {"empty event", "empty events"},
+    {"event without a time", "events without a time"},
+    {"event without a duration", "events without a duration"},
+    {"event with a negative duration", "events with a negative duration"},
+    {"event that begins and never ends", "events that begin and never end"},
+    {"event that ends and never began", "events that end and never began"},
+    {"invalid escape in a string", "invalid escapes in strings"},
+    {"raw control character in a string", "raw control characters in strings"},
+    {"string that is not UTF-8", "strings that are not UTF-8"},
+    {"unescaped quote in a string", "unescaped quotes in strings"},
+    {"invalid number", "invalid numbers"},
+    {"misplaced or missing comma", "misplaced or missing commas"},
+    {"packet lost or undecodable", "packets lost or undecodable"},
+    {"field of the wrong type", "fields of the wrong type"},
+    {"damaged table, read as far as it goes", "damaged tables, read as far as they go"},
+    {"object that is not plain data, left out", "objects that are not plain data, left out"},
+    {"size beyond 4 TB or below 0, left out", "sizes beyond 4 TB or below 0, left out"},
+    {"event at a time far from all others, left out",
+     "events at times far from all others, left out"},
+}};
+
 std::string counted(const Warning& warning) {
-  const auto plural = [&](std::string_view one, std::string_view many) {
-    return base::format_plural(warning.count, one, many);
-  };
-  switch (warning.kind) {
-    case WarningKind::cut_off:
-      return "the file is cut off";
-    case WarningKind::damaged_packing:
-      return "the compressed data is cut off or damaged";
-    case WarningKind::bad_event:
-      return plural("unreadable event", "unreadable events");
-    case WarningKind::null_event:
-      return plural("empty event", "empty events");
-    case WarningKind::missing_time:
-      return plural("event without a time", "events without a time");
-    case WarningKind::missing_duration:
-      return plural("event without a duration", "events without a duration");
-    case WarningKind::negative_duration:
-      return plural("event with a negative duration", "events with a negative duration");
-    case WarningKind::unmatched_begin:
-      return plural("event that begins and never ends", "events that begin and never end");
-    case WarningKind::unmatched_end:
-      return plural("event that ends and never began", "events that end and never began");
-    case WarningKind::bad_escape:
-      return plural("invalid escape in a string", "invalid escapes in strings");
-    case WarningKind::control_character:
-      return plural("raw control character in a string", "raw control characters in strings");
-    case WarningKind::bad_utf8:
-      return plural("string that is not UTF-8", "strings that are not UTF-8");
-    case WarningKind::unescaped_quote:
-      return plural("unescaped quote in a string", "unescaped quotes in strings");
-    case WarningKind::bad_number:
-      return plural("invalid number", "invalid numbers");
-    case WarningKind::bad_comma:
-      return plural("misplaced or missing comma", "misplaced or missing commas");
-    case WarningKind::lost_packets:
-      return plural("packet lost or undecodable", "packets lost or undecodable");
-    case WarningKind::unknown_field_type:
-      return plural("field of the wrong type", "fields of the wrong type");
-    case WarningKind::damaged_table:
-      return plural("damaged table, read as far as it goes",
-                    "damaged tables, read as far as they go");
-    case WarningKind::refused_call:
-      return plural("object that is not plain data, left out",
-                    "objects that are not plain data, left out");
-    case WarningKind::impossible_bytes:
-      return plural("size beyond 4 TB or below 0, left out",
-                    "sizes beyond 4 TB or below 0, left out");
-    case WarningKind::stray_time:
-      return plural("event at a time far from all others, left out",
-                    "events at times far from all others, left out");
-  }
-  return {};
+  const Counted& words = kCounted[static_cast<std::size_t>(warning.kind)];
+  if (words.many.empty()) return std::string(words.one);
+  return base::format_plural(warning.count, words.one, words.many);
 }
 
 }  // namespace
