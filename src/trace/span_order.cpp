@@ -1,6 +1,8 @@
 #include "trace/span_order.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <span>
 
 #include "base/error.h"
@@ -164,28 +166,12 @@ void place_sorted(Trace& trace, const std::vector<Source>& sources, std::size_t 
 }  // namespace
 
 void make_room(Spans& spans, std::size_t rows, unsigned threads) {
-  base::in_parallel(threads, 9, [&](std::size_t column) {
-    switch (column) {
-      case 0:
-        return make_room(spans.start_ns, rows);
-      case 1:
-        return make_room(spans.duration_ns, rows);
-      case 2:
-        return make_room(spans.correlation, rows);
-      case 3:
-        return make_room(spans.source, rows);
-      case 4:
-        return make_room(spans.name, rows);
-      case 5:
-        return make_room(spans.track, rows);
-      case 6:
-        return make_room(spans.parent, rows);
-      case 7:
-        return make_room(spans.shape, rows);
-      default:
-        return make_room(spans.kind, rows);
-    }
-  });
+  const auto of = [rows](auto& column) { return [&column, rows] { make_room(column, rows); }; };
+  const std::array<std::function<void()>, 9> columns = {
+      of(spans.start_ns), of(spans.duration_ns), of(spans.correlation),
+      of(spans.source),   of(spans.name),        of(spans.track),
+      of(spans.parent),   of(spans.shape),       of(spans.kind)};
+  base::in_parallel(threads, columns.size(), [&](std::size_t column) { columns[column](); });
 }
 
 void place_spans(Trace& trace, const std::vector<Source>& sources, unsigned threads) {

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "perfetto/fields.h"
@@ -77,38 +78,25 @@ PacketFields read_packet(std::string_view packet) {
 }
 
 RareFields read_rare_fields(std::string_view packet) {
+  struct Rare {
+    std::uint32_t number;
+    std::string_view RareFields::*field;
+  };
+  static constexpr std::array<Rare, 9> kAll = {{
+      {pf::packet::kInternedData, &RareFields::interned},
+      {pf::packet::kDefaults, &RareFields::defaults},
+      {pf::packet::kTrackDescriptor, &RareFields::track_descriptor},
+      {pf::packet::kClockSnapshot, &RareFields::clock_snapshot},
+      {pf::packet::kThreadDescriptor, &RareFields::thread_descriptor},
+      {pf::packet::kProcessDescriptor, &RareFields::process_descriptor},
+      {pf::packet::kCompressedPackets, &RareFields::zlib_packets},
+      {pf::packet::kZstdCompressedPackets, &RareFields::zstd_packets},
+      {pf::packet::kFathomRun, &RareFields::fathom_run},
+  }};
   RareFields fields;
   for (Fields f(packet); f.next();) {
-    switch (f.number()) {
-      case pf::packet::kInternedData:
-        fields.interned = f.bytes();
-        break;
-      case pf::packet::kDefaults:
-        fields.defaults = f.bytes();
-        break;
-      case pf::packet::kTrackDescriptor:
-        fields.track_descriptor = f.bytes();
-        break;
-      case pf::packet::kClockSnapshot:
-        fields.clock_snapshot = f.bytes();
-        break;
-      case pf::packet::kThreadDescriptor:
-        fields.thread_descriptor = f.bytes();
-        break;
-      case pf::packet::kProcessDescriptor:
-        fields.process_descriptor = f.bytes();
-        break;
-      case pf::packet::kCompressedPackets:
-        fields.zlib_packets = f.bytes();
-        break;
-      case pf::packet::kZstdCompressedPackets:
-        fields.zstd_packets = f.bytes();
-        break;
-      case pf::packet::kFathomRun:
-        fields.fathom_run = f.bytes();
-        break;
-      default:
-        break;
+    for (const Rare& rare : kAll) {
+      if (rare.number == f.number()) fields.*rare.field = f.bytes();
     }
   }
   return fields;

@@ -18,22 +18,12 @@ constexpr std::int64_t kMaxShift = std::int64_t{1} << 62;
 NamedFigures read_operation(std::string_view message) {
   NamedFigures operation;
   for (Fields f(message); f.next();) {
-    switch (f.number()) {
-      case pf::fathom_operation::kName:
-        operation.operation = f.bytes();
-        break;
-      case pf::fathom_operation::kCalls:
-        operation.calls = f.value();
-        break;
-      case pf::fathom_operation::kErrors:
-        operation.errors = f.value();
-        break;
-      default:
-        for (const pf::OperationPacketField& field : pf::kOperationPacketFields) {
-          if (field.number != f.number()) continue;
-          operation.*field.member = field.is_whole ? static_cast<double>(f.value()) : f.real();
-        }
-        break;
+    if (f.number() == pf::fathom_operation::kName) operation.operation = f.bytes();
+    if (f.number() == pf::fathom_operation::kCalls) operation.calls = f.value();
+    if (f.number() == pf::fathom_operation::kErrors) operation.errors = f.value();
+    for (const pf::OperationPacketField& field : pf::kOperationPacketFields) {
+      if (field.number != f.number()) continue;
+      operation.*field.member = field.is_whole ? static_cast<double>(f.value()) : f.real();
     }
   }
   return operation;
@@ -42,21 +32,11 @@ NamedFigures read_operation(std::string_view message) {
 DeviceInfo read_device(std::string_view message) {
   DeviceInfo device;
   for (Fields f(message); f.next();) {
-    switch (f.number()) {
-      case pf::fathom_device::kId:
-        device.id = f.signed_value();
-        break;
-      case pf::fathom_device::kName:
-        device.name = f.bytes();
-        break;
-      case pf::fathom_device::kMemoryBytes:
-        device.memory_bytes = f.signed_value();
-        break;
-      case pf::fathom_device::kMultiprocessors:
-        device.multiprocessors = f.signed_value();
-        break;
-      default:
-        break;
+    if (f.number() == pf::fathom_device::kId) device.id = f.signed_value();
+    if (f.number() == pf::fathom_device::kName) device.name = f.bytes();
+    if (f.number() == pf::fathom_device::kMemoryBytes) device.memory_bytes = f.signed_value();
+    if (f.number() == pf::fathom_device::kMultiprocessors) {
+      device.multiprocessors = f.signed_value();
     }
   }
   return device;
