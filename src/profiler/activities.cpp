@@ -16,33 +16,31 @@ constexpr std::size_t kActivityBlockBytes = kBlockWords * sizeof(std::uint64_t);
 constexpr std::size_t kMostBlocks = 128;  // 32 MB, or some 400,000 activities
 constexpr std::size_t kSpareBlocks = 8;
 
+// Adds to a list that has room, else to the number of those that it lacks.
+template <typename T>
+void add_up_to(std::size_t most, std::vector<T>& list, const T& record,
+               std::uint64_t& lacks) noexcept {
+  try {
+    if (list.size() >= most) {
+      ++lacks;
+    } else {
+      list.push_back(record);
+    }
+  } catch (...) {
+    ++lacks;
+  }
+}
+
 }  // namespace
 
 template <typename T>
 void ActivityLog::keep(std::vector<T>& kept, const T& record) noexcept {
-  try {
-    if (kept.size() >= limit_) {
-      ++dropped_;
-    } else {
-      kept.push_back(record);
-    }
-  } catch (...) {
-    ++dropped_;
-  }
+  add_up_to(limit_, kept, record, dropped_);
 }
 
 template <typename T>
 void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
-  try {
-    if (!streaming_) return;
-    if (stream.size() >= kMostStreamed) {
-      ++unwritten_;
-    } else {
-      stream.push_back(record);
-    }
-  } catch (...) {
-    ++unwritten_;
-  }
+  if (streaming_) add_up_to(kMostStreamed, stream, record, unwritten_);
 }
 
 // What no scope has launched counts for none, so only the run file wants it.

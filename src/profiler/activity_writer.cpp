@@ -135,6 +135,19 @@ void put_packet(RunFile& file, std::uint32_t sequence, std::uint32_t flags, Fill
   file.advance(static_cast<std::size_t>(bytes.at() - begin));
 }
 
+// Gives a text a number, by which later packets name it.
+void put_interned(RunFile& file, std::uint32_t sequence, std::uint32_t field, std::uint64_t number,
+                  std::string_view text) {
+  put_packet(
+      file, sequence, pf::kNeedsState,
+      [&](PacketBytes& bytes) {
+        std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
+        add_interned(bytes, field, number, text);
+        bytes.end(data);
+      },
+      kMostBytes + kMostText);
+}
+
 template <typename Fill>
 void put_event(RunFile& file, std::uint32_t sequence, pf::track_event::Type type,
                std::uint64_t track, std::int64_t time_ns, Fill&& fill) {
@@ -184,15 +197,7 @@ std::uint64_t ActivityWriter::name_number(Name name) {
   if (number >= names_.size()) names_.resize(number * 2);
   if (!names_[number]) {
     names_[number] = true;
-    const std::string text = name.text();
-    put_packet(
-        file_, sequence_, pf::kNeedsState,
-        [&](PacketBytes& bytes) {
-          std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
-          add_interned(bytes, pf::interned_data::kEventNames, number, text);
-          bytes.end(data);
-        },
-        kMostBytes + kMostText);
+    put_interned(file_, sequence_, pf::interned_data::kEventNames, number, name.text());
   }
   return number;
 }
@@ -204,14 +209,7 @@ std::uint64_t ActivityWriter::text_number(const std::string& text) {
   if (known != texts_.end()) return known->second;
   if (texts_.size() >= kMostTexts) return 0;
   const std::uint64_t number = texts_.emplace(text, texts_.size() + 1).first->second;
-  put_packet(
-      file_, sequence_, pf::kNeedsState,
-      [&](PacketBytes& bytes) {
-        std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
-        add_interned(bytes, pf::interned_data::kDebugAnnotationStrings, number, text);
-        bytes.end(data);
-      },
-      kMostBytes + kMostText);
+  put_interned(file_, sequence_, pf::interned_data::kDebugAnnotationStrings, number, text);
   return number;
 }
 
