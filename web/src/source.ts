@@ -14,7 +14,7 @@ export interface Source {
   // Whether it has a block of data of that name.
   has(name: string): boolean;
 
-  // The binary timeline that page_timeline.cpp writes; null where this source has none.
+  // The binary timeline that src/report/page/timeline.cpp writes; null where this source has none.
   timeline(): Promise<ArrayBuffer | null>;
 
   // Any other named block of data; null where this source has none of that name.

@@ -7,7 +7,7 @@
 
 namespace fathom::report {
 
-// Blocks of data by name: "summary" (page_summary.h), and what the page's other views ask for.
+// Blocks of data by name: "summary" (summary.h), and what the page's other views ask for.
 using PageData = std::vector<std::pair<std::string, std::string>>;
 
 // The page of web/ with `data` in it: one HTML file that needs nothing else. Each block is packed

@@ -1,7 +1,7 @@
 import type { Source } from "../source";
 import type { Card, Part } from "../summary";
 
-// The block "compare": page_compare.cpp writes it. Times are nanoseconds. What is unknown is null.
+// The block "compare": src/report/page/compare.cpp writes it. Times are nanoseconds. What is unknown is null.
 
 export interface Comparison {
   story: string;

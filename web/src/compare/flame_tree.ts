@@ -2,7 +2,7 @@ import { kParts, type Palette, currentPalette } from "../canvas/palette";
 import type { Tree } from "../flame/tree";
 import { colour } from "../theme";
 
-// The block "flame_change": page_compare.cpp writes it. A column each with one entry a call path, in
+// The block "flame_change": src/report/page/compare.cpp writes it. A column each with one entry a call path, in
 // order of the tree; times are each path's own, of a run or a step.
 interface Block {
   names: string[];

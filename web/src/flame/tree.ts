@@ -1,7 +1,7 @@
 import { partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
 
-// The flame tree as page_flame.h describes it, and how it is laid out.
+// The flame tree as src/report/page/flame.h describes it, and how it is laid out.
 
 export type Weight = "cpu" | "gpu" | "count";
 export type Order = "heavy" | "time";

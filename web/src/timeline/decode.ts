@@ -2,7 +2,7 @@ import { partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
 import { isGpuWork } from "../summary";
 
-// The timeline as page_timeline.h describes it, in columns. Times are ns from the first start.
+// The timeline as src/report/page/timeline.h describes it, in columns. Times are ns from the first start.
 
 export interface Track {
   name: string;

@@ -45,7 +45,7 @@ enum class Arg : std::uint8_t {
 inline constexpr std::size_t kArgCount = 17;
 
 // One event, cut into tokens that point into its text. The fast and the tolerant scanner both make
-// these, so what an event means is written in one place (chrome_rows).
+// these, so what an event means is written in one place (rows.cpp).
 struct Event {
   std::uint64_t source = 0;  // offset of its { in the content
   Token phase, name, category, time, duration, pid, tid, id;
