@@ -62,16 +62,16 @@ std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
   return found;
 }
 
-Direction direction_of(std::string_view copy_name) {
+TransferDirection direction_of(std::string_view copy_name) {
   if (base::contains(copy_name, "HtoD") || base::contains(copy_name, "Host-to-Device") ||
       copy_name.starts_with("Write")) {
-    return Direction::to_gpu;
+    return TransferDirection::to_gpu;
   }
   if (base::contains(copy_name, "DtoH") || base::contains(copy_name, "Device-to-Host") ||
       copy_name.starts_with("Read")) {
-    return Direction::from_gpu;
+    return TransferDirection::from_gpu;
   }
-  return Direction::other;
+  return TransferDirection::other;
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
   directions_.resize(trace.names.size());
   for (const analyze::WorkRow& row : on.gpu.rows) {
     const bool is_new =
-        row.type == analyze::WorkType::memory && directions_[row.name] == Direction::other;
+        row.type == analyze::WorkType::memory && directions_[row.name] == TransferDirection::other;
     if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
   }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;

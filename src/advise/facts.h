@@ -27,7 +27,7 @@ struct GapPiece {
 };
 
 // Where a copy goes; `other` for what is not a copy between host and GPU.
-enum class Direction : std::uint8_t { other, to_gpu, from_gpu };
+enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
@@ -57,7 +57,7 @@ struct Facts {
   // It loads data, or is part of what does.
   bool loads_data(trace::SpanId span) const { return loads_[span]; }
   bool is_wait(trace::SpanId span) const { return waits_[span]; }
-  Direction direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
+  TransferDirection direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
     return on.host.thread_of_track[spans.track[span]];
   }
@@ -68,9 +68,9 @@ struct Facts {
   std::int64_t bytes_of(trace::SpanId span) const;
 
  private:
-  std::vector<bool> waits_;            // by span
-  std::vector<bool> loads_;            // by span
-  std::vector<Direction> directions_;  // by name
+  std::vector<bool> waits_;                    // by span
+  std::vector<bool> loads_;                    // by span
+  std::vector<TransferDirection> directions_;  // by name
 };
 
 }  // namespace fathom::advise

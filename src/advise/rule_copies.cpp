@@ -39,11 +39,11 @@ Copies copies_of(const Facts& facts) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.type != WorkType::memory) continue;
     const std::string_view name = facts.trace.names.view(row.name);
-    const Direction direction = facts.direction(row);
-    if (direction == Direction::other) continue;
+    const TransferDirection direction = facts.direction(row);
+    if (direction == TransferDirection::other) continue;
     const bool is_pageable = name.find("Pageable") != name.npos;
     const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;
-    found.all.push_back({i, blocks, direction == Direction::to_gpu, blocks || is_pageable});
+    found.all.push_back({i, blocks, direction == TransferDirection::to_gpu, blocks || is_pageable});
     found.time_ns += row.duration_ns();
     found.all_pinned &= name.find("Pinned") != name.npos;
     if (!blocks && !is_pageable) continue;

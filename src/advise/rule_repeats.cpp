@@ -26,7 +26,7 @@ std::map<Key, std::vector<std::uint32_t>> copies_by_size(const Facts& facts) {
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.type != analyze::WorkType::memory || row.launch == kNoSpan) continue;
-    if (facts.direction(row) != Direction::to_gpu) continue;
+    if (facts.direction(row) != TransferDirection::to_gpu) continue;
     const std::int64_t bytes = facts.bytes_of(row.span);
     if (bytes < kSmallestBytes) continue;
     const SpanId caller = facts.caller_of(row.launch);

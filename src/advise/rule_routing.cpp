@@ -34,7 +34,7 @@ struct Trips {
 std::vector<bool> goers_of(const Facts& facts) {
   std::vector<bool> goes(facts.spans.size());
   for (const WorkRow& row : facts.on.gpu.rows) {
-    if (row.launch == kNoSpan || facts.direction(row) != Direction::to_gpu) continue;
+    if (row.launch == kNoSpan || facts.direction(row) != TransferDirection::to_gpu) continue;
     goes[facts.caller_of(row.launch)] = true;
   }
   return goes;
@@ -54,8 +54,8 @@ std::map<SpanId, Trip> trips_of(const Facts& facts) {
     trip.other_ns += facts.spans.duration_ns[row.launch];
     const bool is_kernel = row.type != WorkType::memory;
     (is_kernel ? trip.kernel_ns : trip.other_ns) += row.duration_ns();
-    const Direction direction = facts.direction(row);
-    trip.comes_back |= direction == Direction::from_gpu;
+    const TransferDirection direction = facts.direction(row);
+    trip.comes_back |= direction == TransferDirection::from_gpu;
   }
   return trips;
 }

@@ -54,7 +54,7 @@ bool reads_a_result(const Facts& facts, SpanId call) {
   auto wait = std::lower_bound(waits.begin(), waits.end(), call, by_call);
   for (; wait != waits.end() && wait->call == call; ++wait) {
     const WorkRow& row = facts.on.gpu.rows[wait->on];
-    const bool comes_back = facts.direction(row) == Direction::from_gpu;
+    const bool comes_back = facts.direction(row) == TransferDirection::from_gpu;
     // What was copied long before the call is not what it is about.
     if (comes_back && row.launch != kNoSpan &&
         facts.caller_of(row.launch) == facts.caller_of(call)) {

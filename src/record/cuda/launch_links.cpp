@@ -2,7 +2,7 @@
 
 namespace fathom::record::cuda {
 
-void LaunchLinks::note(std::uint32_t correlation, const Launch& launch) {
+void LaunchLinks::note(std::uint32_t correlation, const LaunchOrigin& launch) {
   const std::lock_guard lock(lock_of(correlation));
   slot_of(correlation) = {correlation, launch};
 }
@@ -14,10 +14,10 @@ void LaunchLinks::note_scope(std::uint32_t correlation, ScopeRef scope) {
   slot.launch.scope = scope;
 }
 
-Launch LaunchLinks::find(std::uint32_t correlation) {
+LaunchOrigin LaunchLinks::find(std::uint32_t correlation) {
   const std::lock_guard lock(lock_of(correlation));
   const Slot& slot = slot_of(correlation);
-  return slot.correlation == correlation ? slot.launch : Launch{};
+  return slot.correlation == correlation ? slot.launch : LaunchOrigin{};
 }
 
 }  // namespace fathom::record::cuda

@@ -11,7 +11,7 @@
 namespace fathom::record::cuda {
 
 // Who made a CUDA call.
-struct Launch {
+struct LaunchOrigin {
   ScopeRef scope;
   std::optional<std::int64_t> thread;
 };
@@ -23,14 +23,14 @@ class LaunchLinks {
  public:
   LaunchLinks() : slots_(kSlots) {}
 
-  void note(std::uint32_t correlation, const Launch& launch);
+  void note(std::uint32_t correlation, const LaunchOrigin& launch);
   void note_scope(std::uint32_t correlation, ScopeRef scope);  // a thread noted before stays
-  Launch find(std::uint32_t correlation);                      // empty where nothing is known
+  LaunchOrigin find(std::uint32_t correlation);                // empty where nothing is known
 
  private:
   struct Slot {
     std::uint32_t correlation = 0;  // CUPTI counts from 1
-    Launch launch;
+    LaunchOrigin launch;
   };
   static constexpr std::size_t kSlots = 65'536;
   static constexpr std::size_t kLocks = 64;

@@ -67,7 +67,7 @@ void RecordReader::hand_on(GpuActivity activity) {
   activity.start_ns = clock_.ours(activity.start_ns);
   activity.end_ns = clock_.ours(activity.end_ns);
   if (activity.correlation) {
-    const Launch launch = links_.find(static_cast<std::uint32_t>(*activity.correlation));
+    const LaunchOrigin launch = links_.find(static_cast<std::uint32_t>(*activity.correlation));
     activity.scope = launch.scope;
     // A wait's record does not say whose it was. One on the GPU, between streams, is nobody's.
     const bool waited = activity.kind == ActivityKind::sync;
@@ -92,7 +92,7 @@ void RecordReader::read_memory(const MemoryRecordOfCupti& record) {
   if (!is_device_memory(record)) return;
   MemoryRecord memory = memory_record_of(record);
   memory.time_ns = clock_.ours(memory.time_ns);
-  const Launch by = links_.find(record.correlationId);
+  const LaunchOrigin by = links_.find(record.correlationId);
   memory.scope = by.scope;
   memory.thread = by.thread;
   if (record.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION) {

@@ -30,8 +30,8 @@ struct Call {
   std::int32_t status = 0;        // an OpenCL error code, or 0
   std::uint32_t thread = 0;       // that made it
   const char* name = "";          // lives as long as the process
-  std::uint64_t scope = 0;        // as in Command
-  std::uint64_t correlation = 0;  // as in Command; 0 where it enqueued nothing
+  std::uint64_t scope = 0;        // as in QueuedCommand
+  std::uint64_t correlation = 0;  // as in QueuedCommand; 0 where it enqueued nothing
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   std::string_view message = {};  // what the driver said of a failure
@@ -39,7 +39,7 @@ struct Call {
 
 // Everything known about one command, or about memory, that is over. Times are CLOCK_MONOTONIC_RAW
 // nanoseconds.
-struct Command {
+struct QueuedCommand {
   Kind kind = Kind::call;
   Direction direction = Direction::none;
   std::uint8_t dimensions = 0;    // of a kernel's sizes

@@ -112,7 +112,7 @@ bool read_stamp(cl_event event, cl_profiling_info which, std::int64_t& stamp) no
 
 // Fills in the times. False where the driver has none to give.
 bool stamp(Queue& queue, Pending& pending, std::int64_t seen_ns) noexcept {
-  Command& command = pending.command;
+  QueuedCommand& command = pending.command;
   const Launch& launch = pending.launch;
   if (command.status < 0) {
     command.queued_ns = command.submit_ns = launch.call_begin_ns;
@@ -148,7 +148,7 @@ void hand_over(Queue& queue, Pending* done) noexcept {
   }
   Pending* last = done;
   for (Pending* node = done; node != nullptr; node = node->next) {
-    Command& command = node->command;
+    QueuedCommand& command = node->command;
     const Launch& launch = node->launch;
     if (command.end_ns != 0) {
       command.queue = queue.index;
@@ -158,7 +158,7 @@ void hand_over(Queue& queue, Pending* done) noexcept {
       command.correlation = launch.correlation;
       finished(command);
     } else {
-      lost(Loss::no_timestamps);
+      lost(Unrecorded::no_timestamps);
     }
     if (launch.frees != nullptr) {
       report_frees(launch.frees, command.end_ns != 0 ? command.end_ns : seen_ns);
@@ -195,11 +195,11 @@ bool has_room(Queue& queue) noexcept {
   }
   const std::lock_guard guard(queue.lock);
   queue.full.store(queue.spare == nullptr && !fetch_nodes(queue), std::memory_order_relaxed);
-  if (queue.full.load(std::memory_order_relaxed)) lost(Loss::too_many);
+  if (queue.full.load(std::memory_order_relaxed)) lost(Unrecorded::too_many);
   return !queue.full.load(std::memory_order_relaxed);
 }
 
-void take_in(Queue& queue, const Command& command, const Launch& launch) noexcept {
+void take_in(Queue& queue, const QueuedCommand& command, const Launch& launch) noexcept {
   bool due = false;
   {
     const std::lock_guard guard(queue.lock);
@@ -218,7 +218,7 @@ void take_in(Queue& queue, const Command& command, const Launch& launch) noexcep
   if (due) {
     drain(queue, kDrainAtMost);
   } else if (queue.full.load(std::memory_order_relaxed)) [[unlikely]] {
-    lost(Loss::too_many);
+    lost(Unrecorded::too_many);
     if (launch.frees != nullptr) report_frees(launch.frees, launch.call_end_ns);
     driver.clReleaseEvent(launch.event);
   }

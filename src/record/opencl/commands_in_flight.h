@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kMaxInFlight = 65'536;  // of all queues
 bool has_room(Queue& queue) noexcept;
 
 // Takes in a command with the reference to its event; from here on both are ours.
-void take_in(Queue& queue, const Command& command, const Launch& launch) noexcept;
+void take_in(Queue& queue, const QueuedCommand& command, const Launch& launch) noexcept;
 
 // Hands over what is over. On an in-order queue it stops at the first command that is not.
 void drain(Queue& queue) noexcept;

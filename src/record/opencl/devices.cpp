@@ -40,7 +40,7 @@ Device* device_of(cl_device_id handle) noexcept {
   try {
     device = &devices->all.emplace_back();
   } catch (...) {
-    lost(Loss::no_memory);
+    lost(Unrecorded::no_memory);
     return nullptr;
   }
   device->handle = handle;

@@ -10,7 +10,7 @@ namespace fathom::record::opencl {
 // What an enqueue adds to the queue, as far as the call itself says.
 struct Enqueued {
   const char* api = "";
-  Command command;
+  QueuedCommand command;
   bool blocking = false;
   FreedMemory* frees = nullptr;
 };

@@ -18,7 +18,7 @@ namespace fathom::record::opencl {
 struct FreedMemory {
   struct Free {
     const void* address = nullptr;
-    Command allocation;
+    QueuedCommand allocation;
   };
   std::vector<Free> frees;
 };
@@ -27,26 +27,27 @@ namespace {
 
 struct Memory {
   std::mutex lock;
-  std::unordered_map<const void*, Command> addresses;  // allocations that are alive
-  HandleMap<std::size_t> element_bytes;                // of images
+  std::unordered_map<const void*, QueuedCommand> addresses;  // allocations that are alive
+  HandleMap<std::size_t> element_bytes;                      // of images
 };
 
 Forever<Memory> memory;
 
-Command allocation(cl_context context, const void* address, std::size_t bytes, const char* api) {
+QueuedCommand allocation(cl_context context, const void* address, std::size_t bytes,
+                         const char* api) {
   const Device* const device = first_device_of(context);
-  Command command = {.kind = Kind::allocation,
-                     .device = device == nullptr ? -1 : device->index,
-                     .thread = thread_id(),
-                     .name = api,
-                     .scope = open_scope(),
-                     .bytes = bytes,
-                     .address = reinterpret_cast<std::uintptr_t>(address)};
+  QueuedCommand command = {.kind = Kind::allocation,
+                           .device = device == nullptr ? -1 : device->index,
+                           .thread = thread_id(),
+                           .name = api,
+                           .scope = open_scope(),
+                           .bytes = bytes,
+                           .address = reinterpret_cast<std::uintptr_t>(address)};
   command.start_ns = command.end_ns = now_ns();
   return command;
 }
 
-void report_free(Command command, std::int64_t time_ns) noexcept {
+void report_free(QueuedCommand command, std::int64_t time_ns) noexcept {
   command.kind = Kind::free;
   command.start_ns = command.end_ns = time_ns;
   command.thread = thread_id();
@@ -55,7 +56,7 @@ void report_free(Command command, std::int64_t time_ns) noexcept {
 
 // The object is gone: its last reference, and whatever the driver still needed it for.
 void CL_CALLBACK object_gone(cl_mem object, void* user_data) noexcept {
-  auto* const command = static_cast<Command*>(user_data);
+  auto* const command = static_cast<QueuedCommand*>(user_data);
   memory->element_bytes.set(object, 0);
   if (command->bytes != kNoBytes) report_free(*command, now_ns());
   delete command;
@@ -86,7 +87,7 @@ std::size_t image_element_bytes(cl_mem image) noexcept {
 }
 
 void object_created(cl_context context, cl_mem object, const char* api) noexcept {
-  Command made = allocation(context, object, object_bytes(object), api);
+  QueuedCommand made = allocation(context, object, object_bytes(object), api);
   const bool is_new = is_new_memory(object);
   made.is_object = true;
   if (!is_new) made.bytes = kNoBytes;
@@ -95,14 +96,14 @@ void object_created(cl_context context, cl_mem object, const char* api) noexcept
   const bool is_image = type != CL_MEM_OBJECT_BUFFER && type != CL_MEM_OBJECT_PIPE;
   if (!is_new && !is_image) return;
 
-  auto* const kept = new (std::nothrow) Command(made);
+  auto* const kept = new (std::nothrow) QueuedCommand(made);
   if (kept == nullptr) {
-    lost(Loss::no_memory);
+    lost(Unrecorded::no_memory);
     return;
   }
   if (driver.clSetMemObjectDestructorCallback(object, object_gone, kept) != CL_SUCCESS) {
     delete kept;
-    lost(Loss::untracked_memory);
+    lost(Unrecorded::untracked_memory);
     return;
   }
   if (is_image) memory->element_bytes.set(object, image_element_bytes(object));
@@ -112,19 +113,19 @@ void object_created(cl_context context, cl_mem object, const char* api) noexcept
 void address_allocated(cl_context context, const void* address, std::size_t bytes,
                        const char* api) noexcept {
   if (address == nullptr) return;
-  const Command command = allocation(context, address, bytes, api);
+  const QueuedCommand command = allocation(context, address, bytes, api);
   try {
     const std::lock_guard guard(memory->lock);
     memory->addresses[address] = command;
   } catch (...) {
-    lost(Loss::no_memory);
+    lost(Unrecorded::no_memory);
     return;
   }
   finished(command);
 }
 
 void address_freed(const void* address) noexcept {
-  Command command;
+  QueuedCommand command;
   {
     const std::lock_guard guard(memory->lock);
     const auto found = memory->addresses.find(address);
@@ -164,7 +165,7 @@ void keep_alive(FreedMemory* frees) noexcept {
       try {
         memory->addresses[free.address] = free.allocation;
       } catch (...) {
-        lost(Loss::no_memory);
+        lost(Unrecorded::no_memory);
       }
     }
   }

@@ -59,7 +59,7 @@ Queue* add_queue(cl_command_queue handle, std::vector<cl_queue_properties> given
     queues->by_handle.set(handle, queue);
     return queue;
   } catch (...) {
-    lost(Loss::no_memory);
+    lost(Unrecorded::no_memory);
     return nullptr;
   }
 }

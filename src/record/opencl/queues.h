@@ -27,7 +27,7 @@ struct Launch {
 
 // A command in flight.
 struct Pending {
-  Command command;
+  QueuedCommand command;
   Launch launch;
   Pending* next = nullptr;
 };

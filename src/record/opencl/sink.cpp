@@ -32,7 +32,7 @@ const GpuActivity& blank_activity() noexcept {
   return blank;
 }
 
-ActivityKind kind_of(const Command& command) noexcept {
+ActivityKind kind_of(const QueuedCommand& command) noexcept {
   switch (command.kind) {
     case Kind::kernel:
       return command.status == 0 ? ActivityKind::kernel : ActivityKind::other;
@@ -59,7 +59,7 @@ CopyDirection direction_of(Direction direction) noexcept {
   return CopyDirection::unknown;
 }
 
-void memory_changed(const Command& command) noexcept {
+void memory_changed(const QueuedCommand& command) noexcept {
   const auto bytes = static_cast<std::int64_t>(command.bytes);
   MemoryRecord record;
   record.time_ns = command.start_ns;
@@ -89,7 +89,7 @@ void returned(const Call& call) noexcept {
   profiler().record(activity);
 }
 
-void finished(const Command& command) noexcept {
+void finished(const QueuedCommand& command) noexcept {
   if (command.kind == Kind::allocation || command.kind == Kind::free) {
     memory_changed(command);
     return;
@@ -127,7 +127,7 @@ std::uint64_t open_scope() noexcept {
   return profiler().innermost_scope().instance;
 }
 
-void lost(Loss /*why*/, std::uint64_t count) noexcept {
+void lost(Unrecorded /*why*/, std::uint64_t count) noexcept {
   profiler().count_lost_activities(count);
 }
 

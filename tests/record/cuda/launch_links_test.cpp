@@ -48,7 +48,7 @@ TEST(LaunchLinks, ThreadsNoteAndFindAtOnce) {
     threads.emplace_back([&links, t] {
       for (std::uint32_t id = t; id < 40'000; id += 4) {
         links.note(id, {ScopeRef{id}, t});
-        const Launch found = links.find(id);
+        const LaunchOrigin found = links.find(id);
         ASSERT_EQ(found.scope.instance, id);
         ASSERT_EQ(found.thread, t);
       }

@@ -117,9 +117,9 @@ void intern_known_annotations(base::StringPool& names) {
   }
 }
 
-Annotation read_annotation(std::string_view message, const Sequence& sequence,
-                           base::StringPool& names) {
-  Annotation annotation;
+DebugAnnotation read_annotation(std::string_view message, const Sequence& sequence,
+                                base::StringPool& names) {
+  DebugAnnotation annotation;
   for (Fields f(message); f.next();) {
     switch (f.number()) {
       case pf::debug_annotation::kNameIid:

@@ -49,7 +49,7 @@ EventFields read_event(std::string_view message);
 LegacyFields read_legacy(std::string_view message);
 
 // A debug annotation that holds one number or text; others have no value.
-struct Annotation {
+struct DebugAnnotation {
   base::StringId name = 0;  // in the pool of annotation names; 0 where it is not known
   std::string_view text;    // lives as long as the message or the pool
   std::optional<std::int64_t> integer;
@@ -75,8 +75,8 @@ enum KnownAnnotation : base::StringId {
 };
 void intern_known_annotations(base::StringPool& names);
 
-Annotation read_annotation(std::string_view message, const Sequence& sequence,
-                           base::StringPool& names);
+DebugAnnotation read_annotation(std::string_view message, const Sequence& sequence,
+                                base::StringPool& names);
 
 inline constexpr std::string_view kMemoryEventName = "[memory]";
 

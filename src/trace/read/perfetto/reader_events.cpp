@@ -100,7 +100,7 @@ PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message,
   std::string_view local;
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
-    const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
+    const DebugAnnotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
     if (annotation.name == kAnnotationCorrelation && annotation.integer) {
       if (*annotation.integer > 0) row.correlation = *annotation.integer;
     } else if (annotation.name == kAnnotationBytes && annotation.integer) {
@@ -153,7 +153,7 @@ void PerfettoReader::add_memory_event(std::string_view message, const SpanRow& r
   event.track = row.track;
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
-    const Annotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
+    const DebugAnnotation annotation = read_annotation(f.bytes(), *sequence_, annotation_pool_);
     if (annotation.name == kAnnotationMemorySite) event.site = part_.names.intern(annotation.text);
     if (!annotation.integer) continue;
     const std::int64_t value = *annotation.integer;
@@ -283,7 +283,7 @@ void PerfettoReader::add_legacy_counter(std::string_view message, const SpanRow&
   bool is_first = true;
   for (Fields f(message); f.next();) {
     if (f.number() != pf::track_event::kDebugAnnotations) continue;
-    const Annotation series = read_annotation(f.bytes(), *sequence_, annotation_pool_);
+    const DebugAnnotation series = read_annotation(f.bytes(), *sequence_, annotation_pool_);
     if (!series.integer && !series.real) continue;
     const std::string_view label = annotation_pool_.view(series.name);
     const NameId id = is_first && (label.empty() || label == "value")
