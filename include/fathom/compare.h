@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fathom/change_type.h"
 #include "fathom/export.h"
 #include "fathom/results.h"
 
@@ -21,16 +22,6 @@
 //   comparison.print_regressions();
 //   return comparison.summary().outcome == fathom::ComparisonOutcome::regression;
 namespace fathom {
-
-enum class ChangeType : std::uint8_t {
-  improvement,
-  regression,
-  no_change,
-  added,  // NEW: only in the current runs
-  removed,
-  inconclusive,  // these runs do not decide
-  unstable,      // jumps between two levels that are further apart than the change
-};
 
 // One operation, before and now. Times are of a call. Absent is what only one side has.
 struct OperationComparison {

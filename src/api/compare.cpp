@@ -27,9 +27,6 @@ using Changes = std::vector<const OperationChange*>;
 constexpr std::size_t kRows = 20;
 
 // The public enumerators, by those of compare.
-constexpr std::array<ChangeType, 7> kTypes = {
-    ChangeType::improvement, ChangeType::regression,   ChangeType::no_change, ChangeType::added,
-    ChangeType::removed,     ChangeType::inconclusive, ChangeType::unstable};
 constexpr std::array<ComparisonOutcome, 4> kOutcomes = {
     ComparisonOutcome::no_regression, ComparisonOutcome::regression,
     ComparisonOutcome::inconclusive, ComparisonOutcome::not_comparable};
@@ -48,7 +45,7 @@ OperationComparison to_public(const OperationChange& change) {
   operation.change_percent = change.verdict.change_pct;
   operation.change_percent_low = change.verdict.low_pct;
   operation.change_percent_high = change.verdict.high_pct;
-  operation.change_type = kTypes[static_cast<std::size_t>(change.verdict.type)];
+  operation.change_type = change.verdict.type;
   operation.is_significant = change.verdict.is_significant;
   operation.is_suspect = change.verdict.is_suspect;
   operation.baseline_calls = change.base_calls;
@@ -115,13 +112,13 @@ ComparisonSummary RunComparison::summary() const {
   const compare::Comparison& comparison = content_->report.comparison;
   ComparisonSummary summary;
   summary.outcome = kOutcomes[static_cast<std::size_t>(comparison.outcome)];
-  summary.improvements = comparison.count(compare::ChangeType::improvement);
-  summary.regressions = comparison.count(compare::ChangeType::regression);
-  summary.unchanged = comparison.count(compare::ChangeType::no_change);
-  summary.added = comparison.count(compare::ChangeType::added);
-  summary.removed = comparison.count(compare::ChangeType::removed);
-  summary.inconclusive = comparison.count(compare::ChangeType::inconclusive);
-  summary.unstable = comparison.count(compare::ChangeType::unstable);
+  summary.improvements = comparison.count(ChangeType::improvement);
+  summary.regressions = comparison.count(ChangeType::regression);
+  summary.unchanged = comparison.count(ChangeType::no_change);
+  summary.added = comparison.count(ChangeType::added);
+  summary.removed = comparison.count(ChangeType::removed);
+  summary.inconclusive = comparison.count(ChangeType::inconclusive);
+  summary.unstable = comparison.count(ChangeType::unstable);
   summary.suspects = comparison.suspects();
   if (comparison.whole) summary.overall_change_percent = comparison.whole->verdict.change_pct;
   summary.matched_percent = comparison.matched_pct;

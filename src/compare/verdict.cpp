@@ -11,6 +11,8 @@ namespace {
 // Of the changes that are reported, the share that may be false alarms: q of Benjamini and
 // Hochberg, so the number of operations is corrected for.
 constexpr double kFalseDiscoveryRate = 0.01;
+// Chance is ruled out where coins fall that way less often than this: for one operation alone.
+constexpr double kUnlikelyTosses = 0.01;
 constexpr double kConfidence = 0.95;
 constexpr double kLikeTheJump = 0.3;
 constexpr std::uint32_t kMostRuns = 30;  // more would not help anybody
@@ -81,7 +83,7 @@ bool may_be_a_jump(const OperationRuns& runs, double change) {
   const double jump = mode_distance(runs);
   const int tosses = static_cast<int>(runs.base.size() + runs.current.size());
   return jump > 0 && std::abs(std::abs(change) - jump) <= kLikeTheJump * jump &&
-         std::ldexp(2.0, -tosses) > kFalseDiscoveryRate;
+         std::ldexp(2.0, -tosses) > kUnlikelyTosses;
 }
 
 bool is_on_both_sides(const OperationRuns& runs) {

@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "compare/sample.h"
+#include "fathom/change_type.h"
 
 namespace fathom::compare {
 
-enum class ChangeType : std::uint8_t {
-  improvement,
-  regression,
-  no_change,
-  added,         // NEW: only in the current runs
-  removed,       // only in the baseline
-  inconclusive,  // neither a change nor its absence can be told from these runs
-  unstable,      // jumps between two levels that are further apart than the change
-};
+using fathom::ChangeType;
 
 // As JSON and the terminal write them.
 inline constexpr std::array<std::string_view, 7> kChangeTypeNames = {

@@ -1,5 +1,3 @@
-#include "report/timeline_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +5,12 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/json_writer.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/table.h"
 #include "report/text/bar.h"
 #include "report/text/more_rows.h"
+#include "report/timeline_report.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -82,27 +80,6 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
   text += track_table(stats, trace, top, width);
   return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n",
                             base::shell_word(source));
-}
-
-std::string to_json(const TimelineStats& stats, const trace::Trace& trace) {
-  std::string out;
-  base::JsonWriter json(out);
-  json.begin_object().key("total_time_ns").value(stats.total_ns());
-  json.key("cpu_active_time_ns").value(stats.cpu_active_ns);
-  json.key("gpu_active_time_ns").value(stats.gpu_active_ns);
-  json.key("overlap_time_ns").value(stats.overlap_ns);
-  json.key("begin_ns").value(stats.begin_ns).key("end_ns").value(stats.end_ns);
-  json.key("tracks").begin_array();
-  for (const TrackActivity& activity : stats.tracks) {
-    const trace::Track& track = trace.tracks[activity.track];
-    const bool is_gpu = track.kind == trace::TrackKind::gpu_stream;
-    json.begin_object().key("name").value(label_of(track));
-    json.key("kind").value(is_gpu ? "gpu_stream" : "thread");
-    json.key("device").value(track.device).key("stream").value(track.stream);
-    json.key("spans").value(activity.spans).key("busy_ns").value(activity.busy_ns).end_object();
-  }
-  json.end_array().end_object();
-  return out + "\n";
 }
 
 }  // namespace fathom::report
