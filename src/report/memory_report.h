@@ -22,6 +22,10 @@ const analyze::DeviceMemory* main_device(const analyze::Memory& memory);
 // "GPU 0", "CPU".
 std::string device_label(const analyze::DeviceMemory& device);
 
+// What was still allocated at the end, and by whom most of it; for what the run's and the memory's
+// text say. There is at least one leak, and the first is the largest.
+std::string leak_sentence(const std::vector<MemoryUse>& leaks);
+
 // The sentence that tells the story, and one on what was left; empty where nothing is known of it.
 struct MemoryStory {
   std::string headline;

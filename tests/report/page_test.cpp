@@ -134,7 +134,7 @@ TEST(PageSummary, WhereThereIsMemoryAloneThatIsTheStory) {
   EXPECT_EQ(summary["story"]["headline"],
             "GPU 0 memory peaked at 5 MB, 1.0 ms into the recording; all of it from step.");
   EXPECT_EQ(summary["story"]["detail"],
-            "5 MB in 1 block was still allocated at the end of the recording.");
+            "5 MB in 1 block was still allocated at the end of the recording: in \"step\".");
 }
 
 }  // namespace fathom::report::page_test

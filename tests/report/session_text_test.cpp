@@ -81,7 +81,7 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   batch           2  600.0 ms  70.0 %      70.0 %       cpu
 
   Memory: at most 16 MB on the device.
-  4 MB in 3 blocks was never freed: clCreateBuffer in "cache" and 1 more place.
+  4 MB in 3 blocks was still allocated at the end of the recording: clCreateBuffer in "cache" and 1 more place.
 
 )");
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
 
 namespace fathom::analyze {
 namespace {
@@ -26,6 +25,10 @@ constexpr std::array<std::string_view, 17> kExchanges = {"nccldevkernel",
                                                          "alltoall",
                                                          "reduce_scatter",
                                                          "cross_device_reduce"};
+
+// What stands before the operation in the names of libraries that write it there, as they write it.
+constexpr std::array<std::string_view, 3> kBeforeOperation = {"ncclKernel_", "ncclDevKernel_",
+                                                              "mscclKernel_"};
 
 // A reduction among the threads of a warp or block has the name, but stays on its GPU.
 constexpr std::array<std::string_view, 4> kWithinAGpu = {"warp", "block", "warp_", "block_"};
@@ -55,6 +58,16 @@ WorkType work_type(trace::SpanKind kind, std::string_view name) {
   std::string lower(name);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return exchanges_data(lower) ? WorkType::communication : WorkType::compute;
+}
+
+std::string collective_operation(std::string_view kernel_name) {
+  for (const std::string_view prefix : kBeforeOperation) {
+    if (!kernel_name.starts_with(prefix)) continue;
+    const std::string_view rest = kernel_name.substr(prefix.size());
+    return std::string(rest.substr(0, rest.find_first_of("_(")));
+  }
+  if (kernel_name.starts_with("void ")) kernel_name.remove_prefix(5);
+  return std::string(kernel_name.substr(0, kernel_name.find_first_of("(<")));
 }
 
 }  // namespace fathom::analyze

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analyze/hta/work_type.h"
 #include "analyze/operations/steps.h"
 #include "base/json_scan.h"
 
@@ -109,16 +110,6 @@ RankRun run_of(const trace::Trace& trace, const GpuWork& gpu, const DeviceWork& 
 }
 
 }  // namespace
-
-std::string collective_operation(std::string_view kernel_name) {
-  for (const std::string_view prefix : {"ncclKernel_", "ncclDevKernel_", "mscclKernel_"}) {
-    if (!kernel_name.starts_with(prefix)) continue;
-    const std::string_view rest = kernel_name.substr(prefix.size());
-    return std::string(rest.substr(0, rest.find_first_of("_(")));
-  }
-  if (kernel_name.starts_with("void ")) kernel_name.remove_prefix(5);
-  return std::string(kernel_name.substr(0, kernel_name.find_first_of("(<")));
-}
 
 std::vector<RankRun> rank_runs(const trace::Trace& trace, const GpuWork& gpu) {
   std::vector<RankStep> steps;

@@ -51,7 +51,4 @@ struct RankRun {
 std::vector<RankRun> rank_runs(const trace::Trace& trace, const GpuWork& gpu);
 std::vector<RankRun> rank_runs(const trace::Trace& trace);
 
-// "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)" → "AllReduce"; others to the first ( or <.
-std::string collective_operation(std::string_view kernel_name);
-
 }  // namespace fathom::analyze

@@ -67,12 +67,11 @@ std::string host_sentence(const Memory& memory) {
                      is_counted ? ", as the kernel counted" : "");
 }
 
-std::string leak_sentence(const DeviceMemory& device) {
+// Without addresses nobody knows what was freed.
+std::string left_over(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
   if (device.leaks.empty()) return "Everything that was allocated was freed.";
-  return fmt::format("{} in {} was still allocated at the end of the recording.",
-                     bytes_text(analyze::total_bytes(device.leaks)),
-                     base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks"));
+  return leak_sentence(device.leaks);
 }
 
 // A call outside of any scope is named alone, unless scopes made the same call: it is not all of it
@@ -195,7 +194,7 @@ std::string facts(const DeviceMemory& device) {
 
 MemoryStory memory_story(const Memory& memory, const trace::Trace& trace) {
   if (const DeviceMemory* const device = main_device(memory)) {
-    return {peak_sentence(*device, memory), leak_sentence(*device)};
+    return {peak_sentence(*device, memory), left_over(*device)};
   }
   if (!memory.rss.empty() || memory.kernel_peak_rss) {
     return {fmt::format("No device memory was allocated; {}.", host_sentence(memory)), ""};

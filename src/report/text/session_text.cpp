@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/table.h"
 #include "report/headline.h"
+#include "report/memory_report.h"
 #include "report/recommendations.h"
 #include "report/text/bar.h"
 #include "report/text/more_rows.h"
@@ -224,24 +225,6 @@ std::string bottleneck_table(const ProfileSession& session, std::size_t top, std
   return "\n" + table.text(width) + more_rows(session.bottlenecks.size(), shown);
 }
 
-std::string leak_sentence(const ProfileSession& session) {
-  if (session.leaks.empty()) return {};
-  std::int64_t lost = 0;
-  std::uint64_t blocks = 0;
-  for (const MemoryUse& leak : session.leaks) {
-    lost += leak.bytes;
-    blocks += leak.blocks;
-  }
-  const MemoryUse& most = session.leaks.front();
-  std::string text = fmt::format("\n  {} in {} was never freed: {}", bytes(lost),
-                                 base::format_plural(blocks, "block", "blocks"),
-                                 most.call.empty() ? "allocated" : base::fit(most.call, 40));
-  if (!most.scope.empty()) text += fmt::format(" in \"{}\"", base::fit(most.scope, 50));
-  const std::size_t others = session.leaks.size() - 1;
-  if (others > 0) text += " and " + base::format_plural(others, "more place", "more places");
-  return text + ".";
-}
-
 std::string memory_line(const ProfileSession& session) {
   std::vector<std::string> parts;
   if (session.peak_memory_bytes) {
@@ -252,7 +235,8 @@ std::string memory_line(const ProfileSession& session) {
   }
   if (parts.empty()) return {};
   std::string text = fmt::format("\n  Memory: at most {}.", fmt::join(parts, ", "));
-  return text + leak_sentence(session) + "\n";
+  if (!session.leaks.empty()) text += "\n  " + leak_sentence(session.leaks);
+  return text + "\n";
 }
 
 }  // namespace
