@@ -19,7 +19,7 @@ MAY_USE = {
     "compare": {"base", "trace", "analyze"},
     "explain": {"base", "trace", "analyze", "advise"},
     "report": {"base", "trace", "analyze", "compare", "advise", "explain"},
-    "record": {"base", "perfetto", "trace", "profiler"},
+    "record": {"base", "perfetto"},
     "api": {"base", "trace", "analyze", "compare", "report"},
     "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "explain", "report", "record"},
 }
