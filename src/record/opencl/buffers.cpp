@@ -17,7 +17,7 @@ cl_int CL_API_CALL enqueue_read_buffer(cl_command_queue queue, cl_mem buffer, cl
                                        size_t offset, size_t bytes, void* to, cl_uint wait_count,
                                        const cl_event* wait, cl_event* event) {
   const Enqueued what =
-      copy("clEnqueueReadBuffer", "ReadBuffer", Direction::device_to_host, bytes, blocking);
+      copy("clEnqueueReadBuffer", "ReadBuffer", CopyDirection::device_to_host, bytes, blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueReadBuffer(queue, buffer, blocking, offset, bytes, to, wait_count, wait,
                                       out);
@@ -28,7 +28,7 @@ cl_int CL_API_CALL enqueue_write_buffer(cl_command_queue queue, cl_mem buffer, c
                                         size_t offset, size_t bytes, const void* from,
                                         cl_uint wait_count, const cl_event* wait, cl_event* event) {
   const Enqueued what =
-      copy("clEnqueueWriteBuffer", "WriteBuffer", Direction::host_to_device, bytes, blocking);
+      copy("clEnqueueWriteBuffer", "WriteBuffer", CopyDirection::host_to_device, bytes, blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueWriteBuffer(queue, buffer, blocking, offset, bytes, from, wait_count,
                                        wait, out);
@@ -41,8 +41,8 @@ cl_int CL_API_CALL enqueue_read_buffer_rect(cl_command_queue queue, cl_mem buffe
                                             size_t host_row, size_t host_slice, void* to,
                                             cl_uint wait_count, const cl_event* wait,
                                             cl_event* event) {
-  const Enqueued what = copy("clEnqueueReadBufferRect", "ReadBufferRect", Direction::device_to_host,
-                             volume(region), blocking);
+  const Enqueued what = copy("clEnqueueReadBufferRect", "ReadBufferRect",
+                             CopyDirection::device_to_host, volume(region), blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueReadBufferRect(queue, buffer, blocking, origin, host_origin, region, row,
                                           slice, host_row, host_slice, to, wait_count, wait, out);
@@ -57,7 +57,7 @@ cl_int CL_API_CALL enqueue_write_buffer_rect(cl_command_queue queue, cl_mem buff
                                              cl_uint wait_count, const cl_event* wait,
                                              cl_event* event) {
   const Enqueued what = copy("clEnqueueWriteBufferRect", "WriteBufferRect",
-                             Direction::host_to_device, volume(region), blocking);
+                             CopyDirection::host_to_device, volume(region), blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueWriteBufferRect(queue, buffer, blocking, origin, host_origin, region,
                                            row, slice, host_row, host_slice, from, wait_count, wait,
@@ -69,7 +69,7 @@ cl_int CL_API_CALL enqueue_copy_buffer(cl_command_queue queue, cl_mem from, cl_m
                                        size_t from_offset, size_t to_offset, size_t bytes,
                                        cl_uint wait_count, const cl_event* wait, cl_event* event) {
   const Enqueued what =
-      copy("clEnqueueCopyBuffer", "CopyBuffer", Direction::device_to_device, bytes);
+      copy("clEnqueueCopyBuffer", "CopyBuffer", CopyDirection::device_to_device, bytes);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueCopyBuffer(queue, from, to, from_offset, to_offset, bytes, wait_count,
                                       wait, out);
@@ -83,7 +83,7 @@ cl_int CL_API_CALL enqueue_copy_buffer_rect(cl_command_queue queue, cl_mem from,
                                             cl_uint wait_count, const cl_event* wait,
                                             cl_event* event) {
   const Enqueued what = copy("clEnqueueCopyBufferRect", "CopyBufferRect",
-                             Direction::device_to_device, volume(region));
+                             CopyDirection::device_to_device, volume(region));
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueCopyBufferRect(queue, from, to, from_origin, to_origin, region, from_row,
                                           from_slice, to_row, to_slice, wait_count, wait, out);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "fathom/activity.h"
+
 namespace fathom::record::opencl {
 
 enum class Kind : std::uint8_t {
@@ -19,8 +21,6 @@ enum class Kind : std::uint8_t {
   allocation,
   free,
 };
-
-enum class Direction : std::uint8_t { none, host_to_device, device_to_host, device_to_device };
 
 inline constexpr std::uint64_t kNoBytes = UINT64_MAX;
 
@@ -41,7 +41,7 @@ struct Call {
 // nanoseconds.
 struct QueuedCommand {
   Kind kind = Kind::call;
-  Direction direction = Direction::none;
+  CopyDirection direction = CopyDirection::unknown;
   std::uint8_t dimensions = 0;    // of a kernel's sizes
   bool is_object = false;         // memory whose `address` is the object's handle
   std::int32_t status = 0;        // an OpenCL error code, or 0

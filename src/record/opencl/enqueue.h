@@ -15,7 +15,7 @@ struct Enqueued {
   FreedMemory* frees = nullptr;
 };
 
-inline Enqueued copy(const char* api, const char* name, Direction direction, std::size_t bytes,
+inline Enqueued copy(const char* api, const char* name, CopyDirection direction, std::size_t bytes,
                      cl_bool blocking = CL_FALSE) {
   return {.api = api,
           .command = {.kind = Kind::copy, .direction = direction, .name = name, .bytes = bytes},

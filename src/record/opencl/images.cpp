@@ -18,7 +18,7 @@ cl_int CL_API_CALL enqueue_read_image(cl_command_queue queue, cl_mem image, cl_b
                                       const size_t* origin, const size_t* region, size_t row,
                                       size_t slice, void* to, cl_uint wait_count,
                                       const cl_event* wait, cl_event* event) {
-  const Enqueued what = copy("clEnqueueReadImage", "ReadImage", Direction::device_to_host,
+  const Enqueued what = copy("clEnqueueReadImage", "ReadImage", CopyDirection::device_to_host,
                              image_bytes(image, region), blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, to,
@@ -30,7 +30,7 @@ cl_int CL_API_CALL enqueue_write_image(cl_command_queue queue, cl_mem image, cl_
                                        const size_t* origin, const size_t* region, size_t row,
                                        size_t slice, const void* from, cl_uint wait_count,
                                        const cl_event* wait, cl_event* event) {
-  const Enqueued what = copy("clEnqueueWriteImage", "WriteImage", Direction::host_to_device,
+  const Enqueued what = copy("clEnqueueWriteImage", "WriteImage", CopyDirection::host_to_device,
                              image_bytes(image, region), blocking);
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, from,
@@ -42,7 +42,7 @@ cl_int CL_API_CALL enqueue_copy_image(cl_command_queue queue, cl_mem from, cl_me
                                       const size_t* from_origin, const size_t* to_origin,
                                       const size_t* region, cl_uint wait_count,
                                       const cl_event* wait, cl_event* event) {
-  const Enqueued what = copy("clEnqueueCopyImage", "CopyImage", Direction::device_to_device,
+  const Enqueued what = copy("clEnqueueCopyImage", "CopyImage", CopyDirection::device_to_device,
                              image_bytes(from, region));
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueCopyImage(queue, from, to, from_origin, to_origin, region, wait_count,
@@ -55,7 +55,7 @@ cl_int CL_API_CALL enqueue_copy_image_to_buffer(cl_command_queue queue, cl_mem f
                                                 size_t offset, cl_uint wait_count,
                                                 const cl_event* wait, cl_event* event) {
   const Enqueued what = copy("clEnqueueCopyImageToBuffer", "CopyImageToBuffer",
-                             Direction::device_to_device, image_bytes(from, region));
+                             CopyDirection::device_to_device, image_bytes(from, region));
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueCopyImageToBuffer(queue, from, to, origin, region, offset, wait_count,
                                              wait, out);
@@ -67,7 +67,7 @@ cl_int CL_API_CALL enqueue_copy_buffer_to_image(cl_command_queue queue, cl_mem f
                                                 const size_t* region, cl_uint wait_count,
                                                 const cl_event* wait, cl_event* event) {
   const Enqueued what = copy("clEnqueueCopyBufferToImage", "CopyBufferToImage",
-                             Direction::device_to_device, image_bytes(to, region));
+                             CopyDirection::device_to_device, image_bytes(to, region));
   return enqueue(queue, what, event, [&](cl_event* out) {
     return driver.clEnqueueCopyBufferToImage(queue, from, to, offset, origin, region, wait_count,
                                              wait, out);

@@ -45,20 +45,6 @@ ActivityKind kind_of(const QueuedCommand& command) noexcept {
   }
 }
 
-CopyDirection direction_of(Direction direction) noexcept {
-  switch (direction) {
-    case Direction::host_to_device:
-      return CopyDirection::host_to_device;
-    case Direction::device_to_host:
-      return CopyDirection::device_to_host;
-    case Direction::device_to_device:
-      return CopyDirection::device_to_device;
-    case Direction::none:
-      break;
-  }
-  return CopyDirection::unknown;
-}
-
 void memory_changed(const QueuedCommand& command) noexcept {
   const auto bytes = static_cast<std::int64_t>(command.bytes);
   MemoryRecord record;
@@ -96,7 +82,7 @@ void finished(const QueuedCommand& command) noexcept {
   }
   GpuActivity activity = blank_activity();
   activity.kind = kind_of(command);
-  activity.direction = direction_of(command.direction);
+  activity.direction = command.direction;
   activity.name = number_of(command.name);
   activity.start_ns = command.start_ns;
   activity.end_ns = command.end_ns;
