@@ -27,6 +27,8 @@ struct Copy {
 
 struct Copies {
   std::vector<Copy> all;
+  bool any_to_gpu = false;
+  bool all_block = true;
   std::int64_t time_ns = 0;
   std::int64_t blocking_ns = 0;  // of those that block or are pageable: the longer of call and copy
   std::uint64_t blocking = 0;
@@ -44,6 +46,8 @@ Copies copies_of(const Facts& facts) {
     const bool is_pageable = name.find("Pageable") != name.npos;
     const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;
     found.all.push_back({i, blocks, direction == TransferDirection::to_gpu, blocks || is_pageable});
+    found.any_to_gpu |= direction == TransferDirection::to_gpu;
+    found.all_block &= blocks;
     found.time_ns += row.duration_ns();
     found.all_pinned &= name.find("Pinned") != name.npos;
     if (!blocks && !is_pageable) continue;
@@ -71,6 +75,42 @@ void free_the_host(Edits& edits, const Facts& facts, const WorkRow& row) {
 constexpr const char* kGoodHint =
     "The memory is pinned and nothing waits: copy less, in smaller types, or alongside the work "
     "of another stream.";
+
+// What a result takes on its way back.
+std::string results_hint(const Platform& platform) {
+  return hint_for(
+      platform,
+      {.words = "Copy into pinned host memory without blocking, and wait for an event where the "
+                "result is used.",
+       .pytorch = "\nhost = torch.empty_like(result, device=\"cpu\", pin_memory=True)  # once\n"
+                  "host.copy_(result, non_blocking=True)",
+       .cuda = "\ncudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, copy_stream);\n"
+               "cudaEventRecord(copied, copy_stream);",
+       .opencl = "\nclEnqueueReadBuffer(copy_queue, from, CL_FALSE, 0, bytes, to, 0, NULL, "
+                 "&copied);"});
+}
+
+// Where all of them are copies to the host and each was waited for, that is what there is to say.
+std::string copies_seen(const Facts& facts, const Copies& seen) {
+  const std::string time = base::format_duration(static_cast<double>(seen.time_ns));
+  const std::string blocked = base::format_duration(static_cast<double>(seen.blocking_ns));
+  const std::string share = base::format_percent(facts.share(seen.blocking_ns));
+  if (!seen.any_to_gpu && seen.all_block) {
+    return fmt::format(
+        "{} to the host: {} on the GPU, but the host waited {} ({} of the run) for {}.",
+        base::format_plural(seen.all.size(), "copy", "copies"), time, blocked, share,
+        seen.all.size() == 1 ? "it" : "them");
+  }
+  if (seen.blocking == 0) {
+    return fmt::format("{} {} took {}.", base::format_plural(seen.all.size(), "copy", "copies"),
+                       seen.any_to_gpu ? "between host and GPU" : "to the host", time);
+  }
+  return fmt::format(
+      "{} {} took {}; {} of them held up the host or used pageable memory, for {} ({} of the run).",
+      base::format_plural(seen.all.size(), "copy", "copies"),
+      seen.any_to_gpu ? "between host and GPU" : "to the host", time,
+      base::format_count(seen.blocking), blocked, share);
+}
 
 std::string copies_hint(const Platform& platform) {
   return hint_for(
@@ -102,18 +142,16 @@ Candidates rule_copies(const Facts& facts) {
   show(found.words, facts.trace, spans);
   found.words.operation = facts.trace.name(found.words.evidence.front());
   const bool is_good = seen.all_pinned && !is_blocking;
-  found.words.title =
-      is_good ? "Copy less, or alongside other work" : "Copy from pinned memory, without waiting";
-  found.words.description = fmt::format(
-      "{} between host and GPU took {}; {} of them held up the host or used pageable "
-      "memory, for {} ({} of the run).",
-      base::format_plural(seen.all.size(), "copy", "copies"),
-      base::format_duration(static_cast<double>(seen.time_ns)), base::format_count(seen.blocking),
-      base::format_duration(static_cast<double>(seen.blocking_ns)),
-      base::format_percent(facts.share(seen.blocking_ns)));
-  found.supposes = is_good ? "if they run at 12 GB/s"
-                           : "if copies to the GPU do not hold up the host and run at 12 GB/s";
-  found.words.implementation_hint = is_good ? kGoodHint : copies_hint(facts.platform);
+  found.words.title = is_good           ? "Copy less, or alongside other work"
+                      : seen.any_to_gpu ? "Copy from pinned memory, without waiting"
+                                        : "Copy into pinned memory, without waiting";
+  found.words.description = copies_seen(facts, seen);
+  found.supposes = is_good || !seen.any_to_gpu
+                       ? "if they run at 12 GB/s"
+                       : "if copies to the GPU do not hold up the host and run at 12 GB/s";
+  found.words.implementation_hint = is_good           ? kGoodHint
+                                    : seen.any_to_gpu ? copies_hint(facts.platform)
+                                                      : results_hint(facts.platform);
   found.edit = [&facts, all = seen.all](Edits& edits, Effort effort) {
     for (const Copy& copy : all) {
       const WorkRow& row = facts.on.gpu.rows[copy.row];

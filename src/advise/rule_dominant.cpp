@@ -60,8 +60,10 @@ Candidates rule_dominant(const Facts& facts) {
 
   Candidate found = found_by("dominant", SuggestionType::algorithm, total.ns);
   found.words.operation = facts.trace.names.view(most->first);
-  found.words.title = "Start with one kernel";
   const std::string_view name = kernel_base_name(found.words.operation);
+  // No figure in it: ranks whose titles are equal are joined.
+  found.words.title =
+      fmt::format("Optimise {} first: it takes the most GPU time", base::fit(name, 40));
   found.words.description =
       fmt::format("{} of {} {} {} of all GPU time ({}).",
                   base::format_plural(total.rows.size(), "call", "calls"), base::fit(name, 60),

@@ -140,8 +140,8 @@ void say_what_is_unusual(Candidate& found, const Platform& platform, Calls calls
   if (calls == Calls::usual) return;
   const std::string name = short_name(found.words.operation);
   if (calls == Calls::launching) {
-    found.words.title = fmt::format("Find out why {} keeps the host so long", name);
-    found.supposes = "if they take the host half as long";
+    found.words.title = fmt::format("Find out why {} takes so long on the host", name);
+    found.supposes = "if it takes half as long";
     found.words.implementation_hint =
         hint_for(platform, {.words = "It launches GPU work, but the host takes long to get there: "
                                      "choosing algorithms, allocating memory, many "
@@ -193,10 +193,10 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
   found.words.operation = facts.trace.names.view(name);
   found.words.title =
       fmt::format("Stop {} from holding up the GPU", short_name(found.words.operation));
-  found.words.description = fmt::format(
-      "The GPU was idle in gaps of 1 ms or more while the host was in {}: {}, {} of the run.",
-      found.words.operation, base::format_duration(total),
-      base::format_percent(facts.share(filler.total_ns)));
+  found.words.description =
+      fmt::format("The host spent {} ({} of the run) in {} during GPU idle gaps of 1 ms or more.",
+                  base::format_duration(total), base::format_percent(facts.share(filler.total_ns)),
+                  found.words.operation);
   if (is_mostly_other(facts, filler)) {
     found.words.description += " Time in runtime calls or outside these gaps is not counted.";
   }

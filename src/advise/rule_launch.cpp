@@ -171,8 +171,8 @@ Candidates rule_launch(const Facts& facts) {
   found.words.operation = facts.trace.name(launches.front());
   found.words.title = title_of(facts.platform);
   found.words.description = fmt::format(
-      "The GPU was idle for {} of the run ({} in {}) because the host was still on its way to "
-      "launching the next work. There are {}, plus what the host does between them.",
+      "The GPU was idle for {} of the run ({} in {}) because the host had not launched the "
+      "next work yet. It made {}, and was busy between them too.",
       base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
       base::format_plural(late.size(), "gap", "gaps"), text_of(calls));
   found.supposes = "if the host launches the same work in half the time";

@@ -61,8 +61,8 @@ std::string overlap_hint(const Platform& platform, std::string_view kernel) {
       platform,
       {.words =
            "Start collectives as soon as their data is ready, on a separate stream, and "
-           "wait for them only where the result is used; check with fathom hta whether one rank "
-           "is late.",
+           "wait for them only where the result is used. To see whether one rank is late: fathom "
+           "hta on the traces of all ranks.",
        .cuda =
            "\ncudaStreamWaitEvent(compute, received, 0);  // only before what needs the result"});
   if (!platform.is_pytorch) return hint;

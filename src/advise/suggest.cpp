@@ -174,13 +174,12 @@ std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
   const double off = std::abs(static_cast<double>(replayed_ns - measured_ns)) /
                      static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
   if (off <= 3) {
-    return "In the replay, GPU work does not start when it did in the trace: whatever held it up "
-           "was "
-           "not recorded. So no gains are given.";
+    return "No gains are given: in the replay, GPU work does not start when it did in the trace, "
+           "so something not in the trace held it up.";
   }
   return fmt::format(
-      "The replay takes {}, the run took {}: whatever held the run up was not recorded. So no "
-      "gains are given.",
+      "No gains are given: the replay takes {} but the run took {}, so something not in the trace "
+      "held it up.",
       base::format_duration(replayed_ns), base::format_duration(measured_ns));
 }
 

@@ -61,8 +61,18 @@ std::string format_count(std::uint64_t count) {
   return digits;
 }
 
+std::string format_decimal(double value, int places) {
+  std::string text = fmt::format("{:.{}f}", value, places);
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  for (std::size_t at = std::min(text.find('.'), text.size()); at > first + 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
 std::string format_percent(double percent) {
-  return fmt::format("{:.1f} %", percent);
+  return format_decimal(percent, 1) + " %";
 }
 
 std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural) {

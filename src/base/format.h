@@ -14,6 +14,7 @@ std::string format_duration(std::integral auto ns) {
   return format_duration(static_cast<double>(ns));
 }
 std::string format_count(std::uint64_t count);
+std::string format_decimal(double value, int places);  // "1,234.5"
 std::string format_percent(double percent);
 std::string format_bytes(double bytes);
 

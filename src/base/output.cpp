@@ -99,7 +99,7 @@ Output::Output(const std::string& path) : path_(path), target_(end_of_links(path
   is_in_place_ = exists && !S_ISREG(known.st_mode);  // a pipe or device is written to, not replaced
   if (is_in_place_) {
     file_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file_ < 0) fail(std::strerror(errno));
+    if (file_ < 0) fail_to_write(path_, errno);
   } else {
     open_temporary();
     // Whoever could read the file that was there can read the one that takes its place.
@@ -126,7 +126,7 @@ void Output::open_temporary() {
   }
   std::string pattern = folder + "/fathom-XXXXXX.part";
   file_ = ::mkostemps(pattern.data(), 5, O_CLOEXEC);
-  if (file_ < 0) fail(std::strerror(errno));
+  if (file_ < 0) fail_to_write(path_, errno);
   temporary_ = pattern;
 }
 
@@ -139,19 +139,28 @@ void Output::name_temporary() {
       temporary_ = name;
       return;
     }
-    if (errno != EEXIST || attempt == 1000) fail(std::strerror(errno));
+    if (errno != EEXIST || attempt == 1000) fail_to_write(path_, errno);
   }
 }
 
 void Output::fail(const std::string& what) const {
-  throw Error(path_, "cannot be written: " + what);
+  throw Error(path_, "cannot be written: " + what, "Name another file");
+}
+
+void fail_to_write(const std::string& path, int why) {
+  if (why == ENOENT || why == ENOTDIR) {
+    throw Error(path, "cannot be written: the directory does not exist",
+                "Create it, or name another file");
+  }
+  throw Error(path, std::string("cannot be written: ") + std::strerror(why),
+              why == ENOSPC ? "Free some space, or name another file" : "Name another file");
 }
 
 void Output::write_all(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(std::strerror(errno));
+    if (written < 0) fail_to_write(path_, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -171,9 +180,9 @@ void Output::finish() {
   if (!is_in_place_ && temporary_.empty()) name_temporary();
   const int closed = ::close(file_);
   file_ = -1;
-  if (closed != 0) fail(std::strerror(errno));
+  if (closed != 0) fail_to_write(path_, errno);
   if (is_in_place_) return;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(path_, errno);
   temporary_.clear();
 }
 

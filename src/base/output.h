@@ -45,4 +45,7 @@ class Output {
   std::unique_ptr<Packer> packer_;
 };
 
+// Says why a file cannot be written, by the number of the error, and what to do.
+[[noreturn]] void fail_to_write(const std::string& path, int why);
+
 }  // namespace fathom::base

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/error.h"
 
@@ -32,6 +31,9 @@ CLI::Validator checked(const char* kind, Range allowed) {
     const bool is_number = problem == std::errc() && read_to == end;
     const auto value = static_cast<double>(number);
     if (is_number && value >= allowed.least && value <= allowed.most) return {};  // NaN is neither
+    if (is_number && !std::isnan(value)) {
+      return fmt::format("{} is out of range, expected {}", word, range);
+    }
     return fmt::format("invalid {} '{}', expected {}", kind, word, range);
   };
   return CLI::Validator(fault, {});  // help shows the range with the option's own words
@@ -40,7 +42,11 @@ CLI::Validator checked(const char* kind, Range allowed) {
 CLI::Validator one_of(const std::vector<std::string>& choices) {
   const auto fault = [choices](const std::string& word) -> std::string {
     if (std::ranges::find(choices, word) != choices.end()) return {};
-    return fmt::format("unknown value '{}', expected {}", word, fmt::join(choices, ", "));
+    std::string all = choices.front();
+    for (std::size_t i = 1; i < choices.size(); ++i) {
+      all += (i + 1 < choices.size() ? ", " : " or ") + choices[i];
+    }
+    return fmt::format("unknown value '{}', expected {}", word, all);
   };
   return CLI::Validator(fault, {});
 }
@@ -129,19 +135,12 @@ void add(CLI::App& app, const Command& command) {
   CLI::App& added = *app.add_subcommand(command.name, command.summary);
   added.group("Commands");
   CLI::Option* input = nullptr;  // the first positional
-  std::map<std::string, CLI::Option*> by_name;
   for (const Option& option : command.options) {
     CLI::Option* const to = std::visit(Adder(added, option, input), option.target);
     if (!option.choices.empty()) to->check(one_of(option.choices));
     to->type_name(value_name(option));
     if (option.is_required) to->required();
     if (input == nullptr && to->get_positional()) input = to;
-    by_name[option.names] = to;
-  }
-  for (const std::string& one : command.only_one_of) {
-    for (const std::string& other : command.only_one_of) {
-      if (one < other) by_name.at(one)->excludes(by_name.at(other));
-    }
   }
   if (command.options_come_first) added.positionals_at_end();
   added.footer(command.notes);
@@ -179,10 +178,6 @@ std::string problem_with(const CLI::App& command, const CLI::ParseError& error) 
   if (what.ends_with(" missing"))
     return name + " needs a value";  // "--top: 1 required UINT missing"
   if (what.find("At Most 1") != std::string::npos) return name + " is given more than once";
-  const std::size_t excludes = what.find(" excludes ");
-  if (excludes != std::string::npos) {
-    return fmt::format("{} and {} exclude each other", name, what.substr(excludes + 10));
-  }
   return what;
 }
 
@@ -210,6 +205,19 @@ std::string describe_misuse(const CLI::App& app, const std::vector<std::string>&
   if (chosen.empty()) return fmt::format("unknown option '{}'. Try: fathom --help", words[0]);
   return fmt::format("{}. Try: fathom {} --help", problem_with(*chosen[0], error),
                      chosen[0]->get_name());
+}
+
+// CLI11 could do it too, and would fill the help with it.
+void expect_one_of(const Command& command, const CLI::App& parsed) {
+  std::string first;
+  for (const std::string& name : command.only_one_of) {
+    if (parsed.get_option(name)->count() == 0) continue;
+    if (!first.empty()) {
+      throw BadUsage(fmt::format("{} and {} cannot be combined. Try: fathom {} --help", first, name,
+                                 command.name));
+    }
+    first = name;
+  }
 }
 
 }  // namespace
@@ -282,6 +290,7 @@ const Command* parse(const Program& program, std::vector<std::string> words) {
   }
   const CLI::App& chosen = *app.get_subcommands().front();
   const auto command = std::ranges::find(program.commands, chosen.get_name(), &Command::name);
+  expect_one_of(*command, chosen);
   // CLI11 keeps the mark of positionals, and nothing else can be left over.
   if (command->has_mark != nullptr) *command->has_mark = !chosen.remaining().empty();
   return &*command;

@@ -57,7 +57,7 @@ struct Command {
   std::string notes;    // what follows the options: examples
   std::vector<Option> options = {};
   std::function<Ending(Files&)> run = {};
-  std::vector<std::string> only_one_of = {};  // options that exclude each other
+  std::vector<std::string> only_one_of = {};  // options that cannot be combined
   bool options_come_first = false;            // from the first positional on, all is a program's
   bool* has_mark = nullptr;                   // told whether "--" stood before the positionals
 

@@ -17,10 +17,10 @@ With --gate the exit status is 0 if nothing got slower, 1 for a regression, 3 if
 inconclusive, and 2 for bad usage or input, or a program that cannot be started or fails (--repeat).
 
 Examples:
-  fathom compare before.json.gz --with after.json.gz
-  fathom compare base/run-*.pftrace --with now/run-*.pftrace --gate
-  fathom compare base.json --with now.json --threshold 10 --json changes.json
-  fathom compare base/*.pftrace --with now/*.pftrace -o compare.html
+  fathom compare before.json.gz --with now.json.gz
+  fathom compare before/run-*.pftrace --with now/run-*.pftrace --gate
+  fathom compare before.json --with now.json --threshold 10 --json changes.json
+  fathom compare before/*.pftrace --with now/*.pftrace -o compare.html
   fathom compare --repeat 5 -- ./before --size 4096 ::: ./now --size 4096
   fathom compare --history nightly/*.pftrace)";
 
@@ -130,15 +130,16 @@ Command compare_command() {
   auto options = std::make_shared<CompareOptions>();
   Command command = {"compare", "What got slower or faster between runs, and how certain that is",
                      kCompareNotes};
-  command.positional("BASE", &options->base, "Base runs: traces or profiles");
-  command.option("--with", &options->current, "Current runs");
-  command.options.back().type = "CURRENT";
+  command.positional("BEFORE", &options->base, "The runs before: traces or profiles");
+  command.option("--with", &options->current, "The runs to compare with them");
+  command.options.back().type = "NOW";
   command.option("--threshold", &options->settings.threshold_pct,
                  "Smallest change that counts, in percent", {0.1, 1000});
-  command.option("--repeat", &options->repeat,
-                 "Record two commands, given after -- with ::: between, this many times each, to "
-                 "the next free before-N.pftrace and now-N.pftrace",
-                 {1, 1000});
+  command.option(
+      "--repeat", &options->repeat,
+      "Record two commands, given after -- and separated by :::, this many times each, to "
+      "the next free before-N.pftrace and now-N.pftrace",
+      {1, 1000});
   command.option("--history", &options->history,
                  "Find in a series of runs, oldest first, where operations changed");
   command.option("--gate", &options->gate, "Turn the verdict into an exit status, for CI");

@@ -35,7 +35,7 @@ void reserve_pair(RecordedSides& sides, int& number) {
 
 std::string how(const record::Ended& ended) {
   return ended.signal != 0
-             ? fmt::format("was ended by signal {} ({})", ended.signal, strsignal(ended.signal))
+             ? fmt::format("was killed by signal {} ({})", ended.signal, strsignal(ended.signal))
              : fmt::format("ended with status {}", ended.exit_status);
 }
 
@@ -48,7 +48,7 @@ void record(const std::vector<std::string>& command, const std::string& file, Fi
   }
   if (ended.signal == 0 && ended.exit_status == 0) return;
   throw base::Error(command.front(), how(ended) + ", so its runs cannot be compared",
-                    "What it did is in " + file);
+                    "Its recording is " + file);
 }
 
 std::string names(const std::vector<std::string>& files) {
@@ -70,7 +70,7 @@ void remove_empty(const RecordedSides& sides) {
 RecordedSides record_in_turn(const std::vector<std::string>& words, int repeat, Files& files) {
   const auto between = std::ranges::find(words, ":::");
   if (between == words.begin() || between == words.end() || between + 1 == words.end()) {
-    throw base::Error("compare --repeat", "two commands are needed, with ::: between",
+    throw base::Error("compare --repeat", "two commands are needed, separated by :::",
                       "Try: fathom compare --repeat 5 -- ./before ::: ./now");
   }
   const std::vector<std::string> before(words.begin(), between);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -12,8 +13,10 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kConvertNotes = R"(
-The extension of OUT decides the format: .json, .json.gz, .json.zst (Chrome), .pftrace (Perfetto),
-.profile.json (Fathom's profile).
+The extension of OUT decides the format:
+  .pftrace, .perfetto-trace                              Perfetto
+  .json, .json.gz, .json.zst                             Chrome
+  .profile.json, .profile.json.gz, .profile.json.zst     Fathom's profile
 
 Examples:
   fathom convert trace.json.gz trace.pftrace
@@ -25,16 +28,25 @@ struct ConvertOptions {
   std::string out;
 };
 
+std::string written_text(const trace::Trace& trace, std::size_t written) {
+  const std::string all = base::format_plural(trace.spans.size(), "span", "spans");
+  if (written == trace.spans.size()) return all;
+  const bool has_scopes =
+      std::ranges::find(trace.spans.kind, trace::SpanKind::scope) != trace.spans.kind.end();
+  return fmt::format("{} of {} written (a profile holds {})", base::format_count(written), all,
+                     has_scopes ? "scopes only" : "no GPU work");
+}
+
 Ending run(const ConvertOptions& options, Files& files) {
   files.will_write(options.out);
   const trace::Trace trace = files.load(options.in);
-  trace::write_trace(trace, options.out);
+  const std::size_t written = trace::write_trace(trace, options.out);
   std::error_code unknown;  // a pipe has no size
   const auto bytes = std::filesystem::file_size(options.out, unknown);
-  base::say(stdout,
-            fmt::format("{}: {}{}\n", base::printable(options.out),
-                        base::format_plural(trace.spans.size(), "span", "spans"),
-                        unknown ? "" : ", " + base::format_bytes(static_cast<double>(bytes))));
+  base::say(
+      stdout,
+      fmt::format("fathom: {}: {}{}\n", base::printable(options.out), written_text(trace, written),
+                  unknown ? "" : ", " + base::format_bytes(static_cast<double>(bytes))));
   return {};
 }
 

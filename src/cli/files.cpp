@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/printable.h"
+#include "cli/command_line.h"
 #include "trace/read.h"
 
 namespace fathom::cli {
@@ -28,8 +29,7 @@ auto same_file(const std::vector<std::string>& files, const std::string& path) {
 }
 
 [[noreturn]] void refuse(const std::string& output) {
-  throw base::Error(output, "is the input itself, so it is not overwritten",
-                    "Name another file to write");
+  throw base::Error(output, "is the input file and is not overwritten", "Name another output file");
 }
 
 }  // namespace
@@ -51,6 +51,7 @@ void Files::expect_no_input(const std::string& path) const {
 }
 
 trace::Trace Files::load(const std::string& path) {
+  if (path.empty()) throw BadUsage("FILE is empty");
   will_read(path);
   trace::Trace trace = trace::read_trace(path);
   input_was_damaged_ |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;

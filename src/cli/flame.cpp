@@ -77,7 +77,7 @@ Command flame_command() {
   Command command = {"flame", "Call paths by time: host operations down to kernels", kFlameNotes};
   command.positional("FILE", &options->file, "A trace of any format Fathom reads");
   command.option("-o,--output", &options->outputs.page,
-                 "Write the page, or with --folded or --speedscope that file");
+                 "Write the page (or the --folded or --speedscope output) to FILE");
   command.json(options->outputs, "The tree, as JSON; to a file if one is named");
   command.option("--folded", &options->folded, "One line per path, for flamegraph.pl");
   command.option("--speedscope", &options->speedscope, "A file for speedscope.app");
@@ -85,10 +85,10 @@ Command flame_command() {
   command.choice("--weight", options->weight_name, {"cpu", "gpu", "count"},
                  "cpu: wall time of calls; gpu: time of the work they launched; count: calls");
   command.option("--min-duration-us", &options->min_duration_us,
-                 "Count paths that took less in total as their parent's own time");
+                 "Merge paths shorter than N µs in total into their parent");
   command.option("--max-depth", &options->max_depth, "Deepest level of calls", {1, 10'000});
   command.option("--group-small-kernels", &options->flame.group_small_kernels,
-                 "Join the kernels under 10 µs of one call");
+                 "Group a call's kernels that take less than 10 µs each");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

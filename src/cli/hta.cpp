@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 constexpr const char* kHtaNotes = R"(
 Several files, or the files of a directory, are the ranks of one job. With two profiler steps or
 more the last one is left out, because its GPU work is usually cut off; --all-steps includes it.
+The critical path and the suggestions cover the whole trace.
 
 Examples:
   fathom hta trace.json.gz
@@ -65,9 +66,19 @@ std::vector<std::string> files_of(const std::string& directory) {
   return files;
 }
 
+// Twice the same rank would be compared with itself.
+void expect_not_yet_read(const std::string& path, const Findings& found) {
+  const auto is_this = [&](const analyze::RankFindings& rank) {
+    std::error_code unknown;
+    return fs::is_regular_file(path, unknown) && fs::equivalent(rank.source, path, unknown);
+  };
+  if (std::ranges::any_of(found.ranks, is_this)) throw base::Error(path, "named twice");
+}
+
 // One rank after another: what is kept of a trace are its findings.
 void analyze_file(const std::string& path, const HtaCommandOptions& options, Files& files,
                   Findings& found) {
+  expect_not_yet_read(path, found);
   const trace::Trace trace = files.load(path);
   const explain::Analysis analysis(trace, path);
   auto suggesting = std::async(std::launch::async, [&] { analysis.suggestions(); });

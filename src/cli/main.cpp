@@ -8,6 +8,8 @@
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "record/launch/launch.h"
+#include "report/text/wrapped.h"
+#include "trace/read.h"
 
 namespace fathom::cli {
 namespace {
@@ -18,10 +20,7 @@ Examples:
   fathom report run.pftrace --top 30 --json   the same for a script
   fathom suggest trace.json.gz                what to change, and what it would save
   fathom memory -- ./app                      memory over time: the peak, and what was never freed
-  fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev
-
-Reads Kineto/Chrome JSON (.gz, .zst, .zip), Perfetto, Nsight Systems SQLite exports, PyTorch memory
-snapshots and Fathom's own runs and profiles, recognised by content, not by file name.)";
+  fathom convert trace.json.gz trace.pftrace  open a PyTorch trace in ui.perfetto.dev)";
 
 Ending say(const std::string& problem, int status = kBadUsageOrInput) {
   base::say(stderr, "fathom: " + base::printable(problem) + "\n");
@@ -38,10 +37,19 @@ Command help_command() {
   return help;
 }
 
+std::string what_is_read() {
+  constexpr std::size_t kHelpColumns = 100;
+  std::string text = report::wrapped(
+      fmt::format("Reads {}, recognised by content, not by file name.", trace::kFormatsRead), "",
+      kHelpColumns);
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
 Ending run(int argc, char** argv) {
   Program program = {.name = "fathom",
                      .summary = "Fathom: profiles, explains, compares and advises on GPU work.",
-                     .notes = kProgramNotes,
+                     .notes = kProgramNotes + ("\n\n" + what_is_read()),
                      .version = FATHOM_VERSION};
   program.commands = {profile_command(),  memory_command(),
                       report_command(),   flame_command(),

@@ -20,8 +20,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kMemoryNotes = R"(
-With a program, the report goes to standard error, and the exit status is the program's:
-127 if there is no such program, 126 if it cannot be run.
+With a program, the report goes to standard error. The exit status is the program's, or 127 if the
+program is not found and 126 if it cannot be run.
 
 Examples:
   fathom memory run.pftrace
@@ -31,12 +31,14 @@ Examples:
   fathom memory -- ./app --size 4096
   fathom memory -o app.pftrace --interval 5 -- python3 train.py)";
 
+constexpr double kUsualIntervalMs = 10;
+
 struct MemoryOptions {
   std::vector<std::string> what;
   bool is_program = false;
   Outputs outputs;  // of a program, the page is the run file
   bool force = false;
-  double interval_ms = 10;
+  double interval_ms = kUsualIntervalMs;
   std::size_t top = 10;
 };
 
@@ -54,11 +56,18 @@ void show(const MemoryOptions& options, const explain::Analysis& analysis, std::
   base::say(stream, to_text(report, trace, options.top, base::terminal_width(stream)));
 }
 
+[[noreturn]] void expect_recording(const std::string& option, const std::string& example) {
+  throw BadUsage(fmt::format(
+      "{} applies only when a program is recorded: fathom memory {}-- COMMAND", option, example));
+}
+
 Ending show_file(MemoryOptions options, Files& files) {
   if (options.what.size() != 1) {
     throw base::Error(options.what[1], "one file at a time",
                       "To record a program, put -- before it: fathom memory -- COMMAND");
   }
+  if (options.interval_ms != kUsualIntervalMs) expect_recording("--interval", "--interval 5 ");
+  if (options.force) expect_recording("--force", "-o run.pftrace --force ");
   const std::string& file = options.what.front();
   const Outputs& outputs = options.outputs;
   resolve(options.outputs, files);
@@ -90,8 +99,10 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
     const trace::Trace trace = files.load(run.readable);
     show(options, explain::Analysis(trace, output), stderr, files);
     if (options.outputs.wants_text() && run.readable == output) {
-      base::say(stderr, fmt::format("  {:<44} this again; --top, --json, -o memory.html\n\n",
-                                    "fathom memory " + base::shell_word(output)));
+      base::say(stderr,
+                fmt::format(
+                    "  {:<44} show this report again (options: --top, --json, -o memory.html)\n\n",
+                    "fathom memory " + base::shell_word(output)));
     }
   });
   return {run.ended.exit_status, run.ended.signal, true};
@@ -111,7 +122,7 @@ Command memory_command() {
                  "Write the page; with a program, the run file "
                  "(run.pftrace, or the next free run-N.pftrace)");
   command.option("--force", &options->force,
-                 "With a program: overwrite FILE of -o even where it is not a run");
+                 "With a program: overwrite the output file even if it is not a Fathom run");
   command.option("--interval", &options->interval_ms,
                  "With a program: milliseconds between samples of host memory", {1, 10'000});
   command.top(options->top);

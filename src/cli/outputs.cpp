@@ -14,6 +14,22 @@
 #include "base/shell_word.h"
 
 namespace fathom::cli {
+namespace {
+
+// The one written last would take the place of the other. A device or a pipe can be both.
+void expect_two_files(const Outputs& outputs) {
+  if (outputs.page.empty() || outputs.json.empty()) return;
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  if (fs::exists(outputs.page, unknown) && !fs::is_regular_file(outputs.page, unknown)) return;
+  const bool is_one =
+      fs::equivalent(outputs.page, outputs.json, unknown) ||
+      fs::weakly_canonical(outputs.page, unknown) == fs::weakly_canonical(outputs.json, unknown);
+  if (!is_one) return;
+  throw base::Error(outputs.page, "named for both -o and --json", "Name two different files");
+}
+
+}  // namespace
 
 void resolve(Outputs& outputs, Files& files) {
   if (outputs.page.ends_with(".json")) {
@@ -23,6 +39,7 @@ void resolve(Outputs& outputs, Files& files) {
     }
     outputs.json = std::exchange(outputs.page, {});
   }
+  expect_two_files(outputs);
   files.will_write(outputs.json);
   files.will_write(outputs.page);
 }
@@ -44,8 +61,8 @@ void write_text(std::string text, const std::string& path, Files& files) {
 void write_json(std::string text, const std::string& path, Files& files) {
   constexpr std::size_t kTelling = 8;  // the first key of each command's JSON differs by then
   if (is_something_else(path, std::string_view(text).substr(0, kTelling))) {
-    throw base::Error(path, "exists and holds something else, so it is not overwritten",
-                      "Name another file for --json, or put --json at the end");
+    throw base::Error(path, "exists and is not JSON from this command, so it is not overwritten",
+                      "Name another file, or put --json last to print to standard output");
   }
   write_text(std::move(text), path, files);
 }

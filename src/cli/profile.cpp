@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kProfileNotes = R"(
 The report goes to standard error; standard output is the program's alone. The exit status is the
-program's: 127 if there is no such program, 126 if it cannot be run.
+program's, or 127 if the program is not found and 126 if it cannot be run.
 
 Examples:
   fathom profile -- ./app --size 4096
@@ -65,15 +65,17 @@ void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& se
   }
 }
 
-void say_what_next(const std::string& file) {
+void say_what_next(const std::string& file, bool has_spans) {
   const std::string run = base::shell_word(file);
   const std::pair<std::string, std::string_view> commands[] = {
-      {"fathom report " + run + " -o report.html", "look at it"},
+      {"fathom report " + run + " -o report.html", "open in a browser"},
       {"fathom memory " + run, "memory over time, the peak, what was never freed"},
       {"fathom flame " + run, "which calls led to which kernels"},
       {"fathom convert " + run + " trace.json", "for other viewers (or ui.perfetto.dev)"}};
-  for (const auto& [command, what] : commands)
+  for (const auto& [command, what] : commands) {
+    if (!has_spans && command.starts_with("fathom flame")) continue;  // it would be empty
     base::say(stderr, fmt::format("  {:<44} {}\n", command, what));
+  }
   base::say(stderr, "\n");
 }
 
@@ -105,7 +107,7 @@ void show(const ProfileOptions& options, const RunToShow& run, Files& files) {
   if (!options.outputs.wants_text()) return;
   base::say(stderr, to_text(report, run.trace, options.top, base::terminal_width(stderr)));
   say_what_cuda_lacks(options, report.session);
-  if (run.is_readable_there) say_what_next(run.analysis.source());
+  if (run.is_readable_there) say_what_next(run.analysis.source(), run.trace.spans.size() > 0);
 }
 
 std::string output_of(const ProfileOptions& options, int run) {
@@ -178,7 +180,8 @@ Command profile_command() {
   command.options_come_first = true;
   command.option("-o,--output", &options->output,
                  "The run file to write (run.pftrace, or the next free run-N.pftrace)");
-  command.option("--force", &options->force, "Overwrite the file even where it is not a run");
+  command.option("--force", &options->force,
+                 "Overwrite the output file even if it is not a Fathom run");
   command.option("--memory-interval", &options->memory_interval_ms,
                  "Milliseconds between memory samples", {1, 10'000});
   command.option("--no-opencl", &options->no_opencl, "Do not record OpenCL");
@@ -188,8 +191,8 @@ Command profile_command() {
                  {1, 1000});
   command.top(options->top);
   command.json(options->outputs,
-               "The session of the (last) run as JSON: to this file, or to standard error in place "
-               "of the text",
+               "The session as JSON (of the last run with --repeat): to FILE, or to standard error "
+               "instead of the text",
                JsonWord::is_a_file);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -29,7 +29,7 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
     const record::JoinedRun joined = run.parts->join(record::run_trace(command, launched));
     run.readable = run.parts->readable();
     for (const std::string& part : joined.still_going) {
-      base::say(stderr, fmt::format("fathom: {}: a process of the run is still writing there\n",
+      base::say(stderr, fmt::format("fathom: {}: a child process is still writing to this file\n",
                                     base::printable(part)));
     }
   });
@@ -46,12 +46,11 @@ void say_of_run(const std::function<void()>& say) noexcept {
 
 void say_how_it_ended(const record::Ended& ended) {
   if (ended.signal != 0) {
-    base::say(
-        stderr,
-        fmt::format(
-            "fathom: the program was ended by signal {} ({}); what it did until shortly before "
-            "was recorded\n",
-            ended.signal, strsignal(ended.signal)));
+    base::say(stderr,
+              fmt::format(
+                  "fathom: the program was killed by signal {} ({}). The recording covers it until "
+                  "shortly before.\n",
+                  ended.signal, strsignal(ended.signal)));
   } else if (ended.exit_status != 0) {
     base::say(stderr, fmt::format("fathom: the program ended with status {}\n", ended.exit_status));
   }

@@ -9,8 +9,8 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kSuggestNotes = R"(
-Gains come from replaying the trace with the change in it, and are given only where the replay without
-any change takes as long as the run did, within 3 %. docs/suggestions.md has the rules.
+Gains are estimated by replaying the trace with the change. They are given only if a replay without
+changes matches the run within 3 %. docs/suggestions.md has the rules.
 
 Examples:
   fathom suggest trace.json.gz

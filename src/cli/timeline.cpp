@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kTimelineNotes = R"(
 Examples:
   fathom timeline trace.json.gz                       how long host and GPU were active
-  fathom timeline trace.json.gz -o timeline.html      look at it
+  fathom timeline trace.json.gz -o timeline.html      as a page
   fathom timeline run.pftrace --json
   fathom timeline trace.json.gz --no-python --chrome small.json.gz   for chrome://tracing)";
 

@@ -43,7 +43,7 @@ const std::vector<analyze::Operation>& Analysis::operations() const {
 
 const std::vector<analyze::RankedOperation>& Analysis::bottlenecks() const {
   return get(bottlenecks_, "bottlenecks",
-             [&] { return analyze::bottlenecks(operations(), kBottlenecks); });
+             [&] { return analyze::bottlenecks(operations(), kBottlenecks, trace_.operations); });
 }
 
 const std::vector<trace::SpanId>& Analysis::steps() const {

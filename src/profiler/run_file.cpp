@@ -201,7 +201,7 @@ void RunFile::write_all(const char* bytes, std::size_t size) {
   WriteSignals signals;
   while (size > 0) {
     if (!is_ours() && !open_again())
-      return give_up("closed by the program, and not to be opened again");
+      return give_up("the program closed the file, and it could not be reopened");
     reserve_disk();
     const ssize_t written = write(fd_, bytes, size);
     if (written < 0 && errno == EINTR) continue;

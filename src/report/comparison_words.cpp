@@ -23,7 +23,7 @@ std::string with_sign(double value, const std::string& size) {
 
 std::string percent_number(double pct) {
   const double rounded = std::round(pct * 10) / 10;
-  return with_sign(rounded, fmt::format("{:.1f}", std::abs(rounded)));
+  return with_sign(rounded, base::format_decimal(std::abs(rounded), 1));
 }
 
 std::string whole_text(const Comparison& comparison) {
@@ -54,7 +54,7 @@ const OperationChange* largest_part(const Comparison& comparison) {
 std::string largest_text(const Comparison& comparison) {
   const OperationChange* largest = largest_part(comparison);
   if (largest == nullptr) return {};
-  if (largest->self_change_ns() == 0) return "No operation's time differs.";
+  if (largest->self_change_ns() == 0) return "All operations took the same time.";
   const bool is_noise = largest->verdict.type == ChangeType::inconclusive &&
                         !largest->verdict.is_suspect && largest->verdict.change_pct;
   return fmt::format(
@@ -117,8 +117,8 @@ std::string tail_text(const OperationChange& change) {
                        *change.base_slow_share * 100, *change.current_slow_share * 100);
   }
   if (!change.verdict.is_tail_changed) return {};
-  std::string text = fmt::format("the mean changed by {}, including the tail",
-                                 percent_text(*change.verdict.mean_change_pct));
+  std::string text =
+      fmt::format("mean {} (tail included)", percent_text(*change.verdict.mean_change_pct));
   if (change.base_p95_ns && change.current_p95_ns) {
     text += fmt::format("; p95 {} → {}", format_duration(*change.base_p95_ns),
                         format_duration(*change.current_p95_ns));
@@ -180,12 +180,12 @@ std::string story(const Comparison& comparison) {
   }
   if (comparison.is_base_empty || comparison.is_current_empty) {
     return fmt::format("There are no operations in the {}, so there is nothing to compare.",
-                       comparison.is_base_empty ? "base runs" : "current runs");
+                       comparison.is_base_empty ? "runs before" : "runs now");
   }
   if (comparison.outcome == compare::Outcome::not_comparable) {
     return fmt::format(
         "These are not runs of one program: only {:.0f} % of the time is in operations that both "
-        "have.",
+        "sides have.",
         comparison.matched_pct);
   }
   const std::string whole = whole_text(comparison);
@@ -215,11 +215,12 @@ std::string counts(const Comparison& comparison) {
 }
 
 std::string advice(const Comparison& comparison) {
-  if (comparison.operations.empty()) return {};
+  if (comparison.operations.empty() || comparison.outcome == compare::Outcome::not_comparable) {
+    return {};  // more runs of two different programs would not help
+  }
   if (comparison.base_runs == 1 || comparison.current_runs == 1) {
-    return "With one run per side a change is suspect at best; several runs prove it: fathom "
-           "compare "
-           "--repeat 5 -- BEFORE ::: NOW";
+    return "A single run on either side proves nothing. Record several: fathom compare --repeat 5 "
+           "-- BEFORE ::: NOW";
   }
   std::string text;
   if (comparison.outcome == compare::Outcome::inconclusive) {

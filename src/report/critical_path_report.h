@@ -8,7 +8,8 @@
 namespace fathom::report {
 
 // What bounds the run, as bars; what was on the path longest, `top` rows; and the steps.
-std::string to_text(const analyze::CriticalPath& path, std::size_t top, std::size_t width);
+std::string to_text(const analyze::CriticalPath& path, std::size_t top, std::size_t width,
+                    bool leaves_out_a_step = false);
 
 // {"total_ns", "bound_by": {"compute_ns", …}, "operations": […], "steps": […]}, as a value where
 // the writer stands. At most `top` operations.

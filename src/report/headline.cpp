@@ -33,7 +33,9 @@ std::string headline(const RunReport& report, const trace::Trace& trace) {
   if (!report.steps.empty()) {
     parts.push_back(base::format_plural(report.steps.size(), "step", "steps"));
   }
-  parts.push_back(base::format_duration(static_cast<double>(report.session.total_ns)));
+  if (report.session.total_ns > 0) {  // a summary has none
+    parts.push_back(base::format_duration(static_cast<double>(report.session.total_ns)));
+  }
   return "  " + base::printable(join(parts, " · ")) + "\n";
 }
 

@@ -24,8 +24,8 @@ std::string idle_sentence(const analyze::HtaSummary& summary) {
   };
   const std::array<Cause, 3> all = {
       {{causes.host_wait_ns, "was spent waiting for the host"},
-       {causes.kernel_wait_ns, "was short gaps between kernels"},
-       {causes.other_ns, "was long gaps before work already launched"}}};
+       {causes.kernel_wait_ns, "is in short gaps between kernels"},
+       {causes.other_ns, "is in long gaps before work that was already launched"}}};
   const Cause& first = *std::max_element(
       all.begin(), all.end(), [](const Cause& a, const Cause& b) { return a.ns < b.ns; });
   const double share = percent_of(first.ns, idle);
@@ -35,7 +35,7 @@ std::string idle_sentence(const analyze::HtaSummary& summary) {
 
 std::string hta_story(const HtaReport& report) {
   const analyze::HtaSummary& summary = report.summary;
-  if (!summary.temporal) return "No GPU work here.";
+  if (!summary.temporal) return "This trace has no GPU work.";
   const auto busy_pct = [](const analyze::Temporal& time) {
     return 100 - percent_of(time.idle_ns, time.total_ns);
   };
@@ -52,8 +52,8 @@ std::string hta_story(const HtaReport& report) {
   }
   return fmt::format("The GPUs were busy {} on average, from {} ({}) to {} ({}).{}",
                      format_percent(busy), format_percent(busy_pct(*least->temporal)),
-                     rank_text(*least), format_percent(busy_pct(*most->temporal)), rank_text(*most),
-                     idle_sentence(summary));
+                     rank_text(report, *least), format_percent(busy_pct(*most->temporal)),
+                     rank_text(report, *most), idle_sentence(summary));
 }
 
 }  // namespace fathom::report

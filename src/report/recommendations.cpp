@@ -44,8 +44,8 @@ std::vector<Joined> join(std::span<const Suggestions> ranks) {
 
 std::string gain_text(const Recommendation& one) {
   if (!one.gain_pct) return {};
-  std::string text =
-      fmt::format(" ({}{}", one.is_bound ? "at most " : "−", base::format_percent(*one.gain_pct));
+  std::string text = fmt::format(" ({}{}", one.is_bound ? "saves at most " : "saves ",
+                                 base::format_percent(*one.gain_pct));
   if (one.of_ranks > 1) text += fmt::format(" on {} of {} ranks", one.ranks, one.of_ranks);
   return text + ")";
 }
@@ -84,12 +84,13 @@ std::vector<std::string> recommendations(std::span<const Suggestions> ranks) {
 std::string what_to_change(const Suggestions& found, const std::string& source, std::size_t top,
                            std::size_t width) {
   if (found.list.empty()) return {};
-  base::Table table({"what to change", "gain"});
+  base::Table table({"what to change", "saves"});
   for (std::size_t i = 0; i < std::min({kShown, top, found.list.size()}); ++i) {
     const Suggestion& one = found.list[i];
     const bool is_bound = one.basis == GainBasis::bound;
-    table.row({one.title, one.gain ? (is_bound ? "≤ " : "−") + base::format_percent(one.gain_pct)
-                                   : "unknown"});
+    table.row({one.title, one.gain
+                              ? (is_bound ? "at most " : "") + base::format_percent(one.gain_pct)
+                              : "unknown"});
   }
   return "\n" + table.text(width) +
          fmt::format("  how: fathom suggest {}\n", base::shell_word(source));

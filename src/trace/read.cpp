@@ -17,16 +17,19 @@
 namespace fathom::trace {
 namespace {
 
-constexpr const char* kWhatFathomReads =
-    "Fathom reads Kineto/Chrome JSON (.gz, .zst, .zip), Perfetto, Nsight Systems SQLite, "
-    "PyTorch memory snapshots and its own profiles.";
-
-// Of a file that is none of these: what to do about it.
-std::string hint_for(const std::string& path) {
-  if (path.ends_with(".nsys-rep") || path.ends_with(".qdrep")) {
-    return "Export it first: nsys export --type sqlite " + base::shell_word(path);
+// Of a file that is no trace, what to do about it. Its name tells only where its content does not.
+[[noreturn]] void refuse(const std::string& path, const Sniffed& found) {
+  const bool is_named_nsys = path.ends_with(".nsys-rep") || path.ends_with(".qdrep");
+  if (!found.is_recognised && is_named_nsys) {
+    throw base::Error(path, "not a trace: " + std::string(found.what),
+                      "Export it first: nsys export --type sqlite " + base::shell_word(path));
   }
-  return kWhatFathomReads;
+  if (!found.is_recognised && path.ends_with(".ncu-rep")) {
+    throw base::Error(path, "Nsight Compute reports are not supported",
+                      std::string("Fathom reads ") + kFormatsRead);
+  }
+  throw base::Error(path, "not a trace: " + std::string(found.what),
+                    std::string("Fathom reads ") + kFormatsRead);
 }
 
 Trace read_as_it_is(const std::shared_ptr<const Input>& input) {
@@ -45,8 +48,7 @@ Trace read_as_it_is(const std::shared_ptr<const Input>& input) {
     case Format::foreign:
       break;
   }
-  throw base::Error(input->name(), "not a trace: " + std::string(found.what),
-                    hint_for(input->name()));
+  refuse(input->name(), found);
 }
 
 void refuse_if_cut(const Input& input) {

@@ -26,6 +26,14 @@ TEST(Format, CountsHaveThousandsSeparators) {
   EXPECT_EQ(format_plural(3112, "event", "events"), "3,112 events");
 }
 
+TEST(Format, LargePercentagesHaveThousandsSeparators) {
+  EXPECT_EQ(format_percent(12.34), "12.3 %");
+  EXPECT_EQ(format_percent(999.9), "999.9 %");
+  EXPECT_EQ(format_percent(1234.56), "1,234.6 %");
+  EXPECT_EQ(format_percent(-1234567.0), "-1,234,567.0 %");
+  EXPECT_EQ(format_decimal(12345, 0), "12,345");
+}
+
 TEST(Format, BytesAreInPowersOf1024AsMbIsInFiles) {
   EXPECT_EQ(format_bytes(512), "512 B");
   EXPECT_EQ(format_bytes(kBytesPerMb), "1 MB");

@@ -303,10 +303,10 @@ TEST_F(Compare, AnEmptyRunSaysThatItIs) {
   const std::string empty = scratch_.write("empty.json", R"({"traceEvents": []})");
   const Outcome now = run_program({"compare", run, "--with", empty, "--gate"});
   EXPECT_EQ(now.status, 3);
-  EXPECT_NE(now.out.find("no operations in the current runs"), std::string::npos) << now.out;
+  EXPECT_NE(now.out.find("no operations in the runs now"), std::string::npos) << now.out;
   const Outcome before = run_program({"compare", empty, "--with", run});
   EXPECT_EQ(before.status, 0);
-  EXPECT_NE(before.out.find("no operations in the base runs"), std::string::npos) << before.out;
+  EXPECT_NE(before.out.find("no operations in the runs before"), std::string::npos) << before.out;
   const Outcome both = run_program({"compare", empty, "--with", empty});
   EXPECT_NE(both.out.find("no operations on either side"), std::string::npos) << both.out;
 }

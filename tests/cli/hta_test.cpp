@@ -96,6 +96,27 @@ TEST(Hta, FilesOrADirectoryAreTheRanksOfOneJob) {
   EXPECT_NE(text.out.find("2 ranks"), std::string::npos) << text.out;
 }
 
+TEST(Hta, AFileThatIsNamedTwiceIsRefused) {
+  const Scratch scratch;
+  const std::string file = scratch.write("a.json", rank_trace(0, 0));
+  const Outcome outcome = run_program({"hta", file, scratch.path("./a.json")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("a.json: named twice"), std::string::npos) << outcome.err;
+}
+
+TEST(Hta, FilesWithoutARankAreNumbered) {
+  const Scratch scratch;
+  const auto kernel = [](const std::string& duration) {
+    return R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":)" + duration +
+           R"(,"args":{"stream":7,"device":0}}])";
+  };
+  const Outcome outcome = run_program(
+      {"hta", scratch.write("a.json", kernel("10")), scratch.write("b.json", kernel("20"))});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("file 1"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("file 2"), std::string::npos) << outcome.out;
+}
+
 TEST(Hta, WhatIsNoTraceInADirectoryIsNamedAndLeftOut) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch.path("job"));
@@ -125,7 +146,7 @@ TEST(Hta, ATraceWithoutAGpuJustSaysSo) {
   const Scratch scratch;
   const std::string file = scratch.write(
       "cpu.json", R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])");
-  EXPECT_NE(run_program({"hta", file}).out.find("No GPU work here."), std::string::npos);
+  EXPECT_NE(run_program({"hta", file}).out.find("This trace has no GPU work."), std::string::npos);
   const nlohmann::json json = json_of({file});
   EXPECT_TRUE(json["ranks"][0]["temporal"].is_null());
   EXPECT_TRUE(json["gpu_idle_time_pct"].is_null());

@@ -115,7 +115,7 @@ TEST(Memory, OfATraceWithoutAnySaysSo) {
       scratch.write("trace.json", R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}])");
   const Outcome outcome = run_program({"memory", file});
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.out.find("nothing about memory in this file"), std::string::npos);
+  EXPECT_NE(outcome.out.find("This file has no memory events"), std::string::npos);
 }
 
 TEST(Memory, RecordsAProgramAndEndsAsItEnded) {

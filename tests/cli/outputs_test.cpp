@@ -33,7 +33,8 @@ class Outputs : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(outcome.status, 2) << more[0];
     EXPECT_EQ(outcome.out, "") << more[0];
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_NE(outcome.err.find("is the input itself"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("is the input file and is not overwritten"), std::string::npos)
+        << outcome.err;
     EXPECT_EQ(content_of(trace_), kTrace) << more[0];
   }
 
@@ -122,6 +123,37 @@ INSTANTIATE_TEST_SUITE_P(EachCommand, Outputs,
                                            "compare", "suggest"),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST(OutputFiles, SayWhatAProfileLeavesOut) {
+  const Scratch scratch;
+  const std::string profile = scratch.path("out.profile.json");
+  const Outcome outcome = run_program(
+      {"convert",
+       scratch.write("in.json",
+                     R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":9},
+         {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2,"dur":1,"args":{"stream":7}}])"),
+       profile});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("fathom: " + profile +
+                             ": 1 of 2 spans written (a profile holds no "
+                             "GPU work), "),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(OutputFiles, AreNotOneForThePageAndTheJson) {
+  const Scratch scratch;
+  const std::string trace = scratch.write("trace.json", kTrace);
+  const std::string page = scratch.path("x.html");
+  for (const std::string& json : {page, scratch.path("./x.html")}) {
+    const Outcome outcome = run_program({"report", trace, "-o", page, "--json", json});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.err.find("named for both -o and --json. Name two different files"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(page));
+  }
+}
+
 TEST(Inputs, AreNotReplacedByOtherFormats) {
   const Scratch scratch;
   const std::string trace = scratch.write("trace.json", kTrace);
@@ -132,7 +164,8 @@ TEST(Inputs, AreNotReplacedByOtherFormats) {
         {"flame", trace, "--speedscope", "-o", trace}}) {
     const Outcome outcome = run_program(words);
     EXPECT_EQ(outcome.status, 2) << words[0];
-    EXPECT_NE(outcome.err.find("is the input itself"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("is the input file and is not overwritten"), std::string::npos)
+        << outcome.err;
     EXPECT_EQ(content_of(trace), kTrace);
   }
 }

@@ -68,7 +68,7 @@ TEST(Profile, DeathBySignalIsPassedOnAndTheRunIsKept) {
   const Scratch scratch;
   const Outcome outcome = shell(scratch, "kill -SEGV $$");
   EXPECT_EQ(outcome.signal, SIGSEGV);
-  EXPECT_NE(outcome.err.find("ended by signal 11"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("killed by signal 11"), std::string::npos) << outcome.err;
   EXPECT_EQ(names_in(scratch), std::vector<std::string>{"run.pftrace"});
 }
 
@@ -186,7 +186,8 @@ TEST(Profile, AChildThatOutlivesTheProgramLosesNothing) {
                              " scopes 5; touch done ) >/dev/null 2>&1 & sleep 0.4";
   const Outcome outcome = shell(scratch, script);
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.err.find("still writing there"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("a child process is still writing to this file"), std::string::npos)
+      << outcome.err;
   for (int i = 0; i < 200 && !fs::exists(scratch.path("done")); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }

@@ -126,9 +126,9 @@ TEST(WrongUsage, UnknownCommandUnknownOptionAndNothingAtAll) {
   expect_one_line(run_program({"report", "a", "--top", "1", "--top", "2"}), "more than once");
   expect_one_line(run_program({"help", "explode"}), "unknown command 'explode'");
   expect_one_line(run_program({"flame", "a", "--folded", "--speedscope"}),
-                  "--folded and --speedscope exclude each other");
+                  "--folded and --speedscope cannot be combined");
   expect_one_line(run_program({}), "a command is required. Try: fathom --help");
-  expect_one_line(run_program({"completion", "tcsh"}), "bash");
+  expect_one_line(run_program({"completion", "tcsh"}), "expected bash, zsh or fish");
 }
 
 TEST(WrongUsage, NumbersAreCheckedInPlainWords) {
@@ -141,11 +141,26 @@ TEST(WrongUsage, NumbersAreCheckedInPlainWords) {
   expect_one_line(run_program({"compare", "--repeat", "1.5", "--", "true", ":::", "true"}),
                   "invalid whole number '1.5', expected 1 to 1000");
   expect_one_line(run_program({"flame", "a", "--min-duration-us", "-1"}),
-                  "invalid number '-1', expected 0 or more");
+                  "--min-duration-us: -1 is out of range, expected 0 or more");
+  expect_one_line(run_program({"compare", "a", "--with", "b", "--threshold", "0"}),
+                  "--threshold: 0 is out of range, expected 0.1 to 1000");
   for (const char* command : {"report", "memory", "hta", "compare", "suggest"}) {
     expect_one_line(run_program({command, "a", "--top", "-1"}),
-                    "invalid whole number '-1', expected 0 or more");
+                    "-1 is out of range, expected 0 or more");
   }
+}
+
+TEST(WrongUsage, AnEmptyNameIsNoFile) {
+  expect_one_line(run_program({"report", ""}), "FILE is empty");
+}
+
+TEST(WrongUsage, OfAFileThatIsReadNothingIsRecorded) {
+  const Scratch scratch;
+  const std::string file = scratch.write("a.json", "[]");
+  expect_one_line(run_program({"memory", file, "--interval", "5"}),
+                  "--interval applies only when a program is recorded");
+  expect_one_line(run_program({"memory", file, "--force"}),
+                  "--force applies only when a program is recorded");
 }
 
 TEST(WrongUsage, SaysWhatToDoWithADirectoryOrAnUnexportedReport) {
@@ -155,16 +170,20 @@ TEST(WrongUsage, SaysWhatToDoWithADirectoryOrAnUnexportedReport) {
   expect_one_line(run_program({"report", folder}), "fathom hta '" + folder + "'");
   const std::string nsys = scratch.write("run.nsys-rep", std::string("\x01\x02\0\x03", 4));
   expect_one_line(run_program({"report", nsys}), "nsys export --type sqlite " + nsys);
+  const std::string image = scratch.write("image.nsys-rep", "\x89PNG\r\n\x1A\n");
+  expect_one_line(run_program({"report", image}), "PNG image. Fathom reads");
+  const std::string ncu = scratch.write("run.ncu-rep", std::string("\x01\x02\0\x03", 4));
+  expect_one_line(run_program({"report", ncu}), "Nsight Compute reports are not supported");
 }
 
 TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
   const Scratch scratch;
   const std::string text = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
   const std::string in = scratch.write("in.json", text);
-  expect_one_line(run_program({"convert", in, in}), "input itself");
+  expect_one_line(run_program({"convert", in, in}), "is the input file and is not overwritten");
   expect_one_line(run_program({"convert", in, scratch.path("out.xyz")}), "out.xyz");
   expect_one_line(run_program({"convert", in, scratch.path("no/such/folder/out.json")}),
-                  "out.json");
+                  "out.json: cannot be written: the directory does not exist. Create it");
   EXPECT_EQ(content_of(in), text);
 }
 

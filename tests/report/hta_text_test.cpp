@@ -64,7 +64,7 @@ TEST(HtaText, GpusOfOneTraceAreRowsOfATable) {
 }
 
 TEST(HtaText, NothingToAnalyzeIsSaid) {
-  EXPECT_NE(to_text(report_of(GpuTrace().take()), 10, 100).find("No GPU work here."),
+  EXPECT_NE(to_text(report_of(GpuTrace().take()), 10, 100).find("This trace has no GPU work."),
             std::string::npos);
 }
 

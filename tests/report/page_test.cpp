@@ -117,7 +117,7 @@ TEST(PageSummary, WhatIsNotThereIsNullOrSaidSo) {
   EXPECT_TRUE(nothing["memory"].is_null());
   EXPECT_TRUE(nothing["ranks"].empty());
   const nlohmann::json host = summary_of(trace_of({{"work", SpanKind::cpu_op, 0, 10}}));
-  EXPECT_EQ(host["story"]["headline"], "No GPU work here: 1 span on 1 thread.");
+  EXPECT_EQ(host["story"]["headline"], "This trace has no GPU work: 1 span on 1 thread.");
   EXPECT_TRUE(host["slices"].is_null()) << "all of one colour";
 }
 

@@ -31,7 +31,7 @@ analyze::RankReport report() {
 
 TEST(RanksText, NamesWhoComesLateAndWhy) {
   EXPECT_EQ(to_text(report(), 10, 100), R"(
-  Rank 1 arrives last at 9 of 10 shared collectives, 900.0 µs after the next rank in total, because it computes longer.
+  Rank 1 arrives last at 9 of 10 shared collectives and costs the others 900.0 µs in total, because it computes longer.
 
   rank    compute  communication    waited  last      late    clock       ±
   rank 0   4.0 ms         2.0 ms  900.0 µs     0      0 ns     0 ns       –

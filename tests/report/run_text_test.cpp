@@ -41,9 +41,9 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   aten::mm       500.0 µs  18.5 %      96.3 %       cpu
   Memcpy HtoD    100.0 µs   3.7 %     100.0 %  transfer
 
-  what to change                                         gain
+  what to change                                        saves
   Use the tensor cores: FP32 kernels leave them idle  unknown
-  Start with one kernel                               unknown
+  Optimise sgemm first: it takes the most GPU time    unknown
   Copy from pinned memory, without waiting            unknown
   how: fathom suggest run.pftrace
 
@@ -53,7 +53,23 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
 TEST(RunText, SaysWhatIsNotThere) {
   EXPECT_NE(text_of(trace_of({})).find("No spans in this file."), std::string::npos);
   const std::string cpu_only = text_of(trace_of({{"work", trace::SpanKind::scope, 0, 10}}));
-  EXPECT_NE(cpu_only.find("No GPU work here: 1 span on 1 thread."), std::string::npos);
+  EXPECT_NE(cpu_only.find("This trace has no GPU work: 1 span on 1 thread."), std::string::npos);
+}
+
+TEST(RunText, OfAProfileTheLargestPartOfAScopeIsWhatItSpentItsTimeOn) {
+  trace::Trace trace = trace_of({{"train", trace::SpanKind::scope, 0, 10}});
+  NamedFigures& figures = trace.operations.emplace_back();
+  figures.operation = "train";
+  figures.calls = 1;
+  figures.gpu_ns = 7;
+  figures.transfer_ns = 1;
+  figures.overhead_ns = 0;
+  figures.cpu_ns = 2;
+  const std::string text = text_of(trace);
+  EXPECT_NE(text.find("1 scope on 1 thread; GPU time is known per scope only (table below)."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("100.0 %      100.0 %       gpu"), std::string::npos) << text;
 }
 
 TEST(RunText, TopLimitsTheRowsAndSaysHowManyAreLeft) {

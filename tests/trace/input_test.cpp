@@ -46,13 +46,16 @@ TEST(Input, WhatCannotBeReadIsOneLine) {
   EXPECT_EQ(error_of("/no/such/file"), "/no/such/file: no such file");
   EXPECT_EQ(error_of("/tmp"),
             "/tmp: is a directory, not a trace. If it holds the ranks of a job: fathom hta /tmp");
-  EXPECT_EQ(error_of_content(""), "F: is empty");
-  EXPECT_EQ(error_of_content("\x89PNG\r\n\x1A\n"),
-            "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst, .zip), "
-            "Perfetto, Nsight Systems SQLite, PyTorch memory snapshots and its own profiles.");
+  EXPECT_EQ(error_of_content(""), "F: the file is empty. Record or export it again");
+  EXPECT_EQ(
+      error_of_content("\x89PNG\r\n\x1A\n"),
+      "F: not a trace: PNG image. Fathom reads Kineto/Chrome JSON (.gz, .zst, .zip), "
+      "Perfetto, Nsight Systems SQLite exports, PyTorch memory snapshots and Fathom's own runs "
+      "and profiles");
   EXPECT_EQ(error_of_content(std::string("\x1F\x8B\x08\0\0\0\0", 7)),
             "F: the compressed data is cut off or damaged: nothing can be unpacked");
-  EXPECT_EQ(error_of_content("{\"a\": 1}"), "F: not a trace: JSON without events");
+  EXPECT_EQ(error_of_content("{\"a\": 1}"),
+            std::string("F: no traceEvents in this JSON. Fathom reads ") + kFormatsRead);
 }
 
 TEST(Input, ViewIsTheContent) {

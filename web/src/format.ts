@@ -51,13 +51,13 @@ export function bytesStep(most: number, ticks: number): number {
 
 export const formatCount = (count: number): string => Math.round(count).toLocaleString("en-US");
 
-export const formatPercent = (percent: number): string => `${fixed(percent, 1)} %`;
+export const formatPercent = (percent: number): string => `${fixed(percent, 1).replace(/\B(?=(\d{3})+\.)/g, ",")} %`;
 
 export const formatPlural = (count: number, singular: string, plural: string): string =>
   `${formatCount(count)} ${count === 1 ? singular : plural}`;
 
-// What a change saves of the run, "−4.2 %"; of a bound, what it saves at most.
-export const formatGain = (percent: number, isBound: boolean): string => `${isBound ? "≤ " : "−"}${formatPercent(percent)}`;
+// What a change saves of the run, "saves 4.2 %"; of a bound, what it saves at most.
+export const formatGain = (percent: number, isBound: boolean): string => `saves ${isBound ? "at most " : ""}${formatPercent(percent)}`;
 
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)

@@ -13,7 +13,7 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   const page = await stage.open(await stage.report("loading", loadingTrace()), { hash: "#suggestions" });
   const first = page.locator(".suggestion").first();
   assert.match(await first.innerText(), /Load data in worker processes/);
-  assert.match(await first.locator(".gain").innerText(), /−\d+\.\d %[\s\S]*critical/);
+  assert.match(await first.locator(".gain").innerText(), /saves \d+\.\d %[\s\S]*critical/);
   assert.match(await first.locator("pre").innerText(), /num_workers=4/);
   assert.match(await first.locator(".range").getAttribute("aria-label"), /% to .* %/);
   const link = first.locator(".evidence a").first();
@@ -30,7 +30,7 @@ test("the ranks of a job have the suggestions that their overview has", async ()
   const page = await stage.open(await stage.ranksReport("job", [loadingTrace(), loadingTrace()]), { hash: "#overview" });
   const tries = await page.locator(".tries li b").allInnerTexts();
   assert.ok(tries.length > 0);
-  assert.match(await page.locator(".tries li").first().innerText(), /Load data in worker processes \(−[\d.]+ % on 2 of 2 ranks\)/);
+  assert.match(await page.locator(".tries li").first().innerText(), /Load data in worker processes \(saves [\d.]+ % on 2 of 2 ranks\)/);
   await page.evaluate(() => { location.hash = "#suggestions"; });
   await page.locator(".suggestion").first().waitFor();
   assert.deepEqual(await page.locator(".suggestion h3").allInnerTexts(), tries);

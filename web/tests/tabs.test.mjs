@@ -86,7 +86,7 @@ test("memory has its peak and its course", async () => {
 test("a run without GPU work says so, and has no tab without content", async () => {
   const path = await stage.report("host", hostTrace());
   const page = await stage.open(path);
-  assert.match(await page.locator("h1").innerText(), /^No GPU work here/);
+  assert.match(await page.locator("h1").innerText(), /^This trace has no GPU work/);
   assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Flame", "Suggestions"]);
   await page.keyboard.press("4");
   await page.getByText("Nothing to suggest").waitFor();

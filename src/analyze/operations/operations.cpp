@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "analyze/operations/steps.h"
 
@@ -58,6 +59,22 @@ bool is_python_waiting(std::string_view name) {
          is_function("selectors.py(", ": select") || is_function("queue.py(", ": get") ||
          name.starts_with("<built-in method acquire of _thread.lock") ||
          name.starts_with("<built-in function sleep");
+}
+
+// What the recorder knows of a scope tells more than that it ran on the host.
+Part largest_part(const Operation& operation, const std::vector<NamedFigures>& recorded) {
+  const Part usual = part_of(operation.kind);
+  if (operation.kind != trace::SpanKind::scope) return usual;
+  const auto known = std::ranges::find(recorded, operation.name, &NamedFigures::operation);
+  if (known == recorded.end() || !known->gpu_ns || !known->transfer_ns || !known->overhead_ns ||
+      !known->cpu_ns) {
+    return usual;
+  }
+  const std::pair<double, Part> parts[] = {{*known->cpu_ns, Part::cpu},
+                                           {*known->gpu_ns, Part::gpu},
+                                           {*known->transfer_ns, Part::transfer},
+                                           {*known->overhead_ns, Part::overhead}};
+  return std::ranges::max_element(parts, {}, &std::pair<double, Part>::first)->second;
 }
 
 }  // namespace
@@ -142,8 +159,8 @@ OperationFigures figures_of(const Operation& operation) {
   return figures;
 }
 
-std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations,
-                                         std::size_t top) {
+std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations, std::size_t top,
+                                         const std::vector<NamedFigures>& recorded) {
   double whole = 0;
   for (const Operation& operation : operations) {
     if (!operation.is_frame) whole += static_cast<double>(operation.self_ns);
@@ -154,7 +171,7 @@ std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operation
     if (operations[i].is_frame || operations[i].self_ns <= 0) continue;
     const double share = static_cast<double>(operations[i].self_ns) / whole * 100;
     cumulative += share;
-    found.push_back({i, part_of(operations[i].kind), share, cumulative});
+    found.push_back({i, largest_part(operations[i], recorded), share, cumulative});
   }
   return found;
 }

@@ -46,7 +46,9 @@ OperationFigures figures_of(const Operation& operation);
 // time. Unfinished spans have no duration and do not count.
 std::vector<Operation> operations(const trace::Trace& trace);
 
-// The first `top` by self time, frames left out.
-std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations, std::size_t top);
+// The first `top` by self time, frames left out. Of a scope whose parts were recorded, the largest
+// of them is its part.
+std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations, std::size_t top,
+                                         const std::vector<NamedFigures>& recorded = {});
 
 }  // namespace fathom::analyze

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/output.h"
 
 namespace fathom::record {
 
@@ -24,7 +25,7 @@ void write_all(const File& to, const std::string& path, std::string_view bytes) 
   while (!bytes.empty()) {
     const ssize_t written = write(to.get(), bytes.data(), bytes.size());
     if (written < 0 && errno != EINTR) {
-      throw base::Error(path, std::string("cannot be written: ") + std::strerror(errno));
+      base::fail_to_write(path, errno);
     }
     if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -12,6 +12,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "perfetto/fields.h"
 #include "record/launch/file_bytes.h"
 #include "record/launch/run_parts.h"
@@ -70,13 +71,13 @@ RunTarget::RunTarget(const std::string& name, bool force)
     is_file_ = S_ISREG(known.st_mode);
   }
   if (!is_file_) {
-    if (access(path_.c_str(), W_OK) != 0) throw base::Error(name, std::strerror(errno));
+    if (access(path_.c_str(), W_OK) != 0) base::fail_to_write(name, errno);
     return;
   }
   claim();
   if (fstat(lock_, &known) == 0 && known.st_size > 0 && !force && !is_run(lock_)) {
     close(lock_);
-    throw base::Error(name, "is there and is not a run of Fathom's, so it is not overwritten",
+    throw base::Error(name, "exists and is not a Fathom run, so it is not overwritten",
                       "Name another file, or add --force");
   }
 }
@@ -98,7 +99,7 @@ void RunTarget::claim() {
       lock_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);
       if (lock_ < 0 && errno == ENOENT) continue;
     }
-    if (lock_ < 0) throw base::Error(name_, std::strerror(errno));
+    if (lock_ < 0) base::fail_to_write(name_, errno);
     if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       close(lock_);
       throw base::Error(name_, "is being recorded to by another fathom", "Name another file");
@@ -123,7 +124,7 @@ void RunTarget::fill(const std::string& whole) {
   if (lock >= 0) flock(lock, LOCK_EX | LOCK_NB);
   if (rename(whole.c_str(), path_.c_str()) != 0) {
     if (lock >= 0) close(lock);
-    throw base::Error(name_, std::strerror(errno));
+    base::fail_to_write(name_, errno);
   }
   close(lock_);
   lock_ = lock;

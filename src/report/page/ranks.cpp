@@ -12,14 +12,14 @@ namespace {
 using analyze::percent_of;
 
 // `row` is of the same rank where ranks were compared, else null.
-void write_rank(base::JsonWriter& json, const analyze::RankFindings& rank,
+void write_rank(base::JsonWriter& json, const HtaReport& hta, const analyze::RankFindings& rank,
                 const analyze::RankRow* row) {
   const std::optional<analyze::Temporal>& time = rank.temporal;
   const auto share = [&](const char* key, std::int64_t analyze::Temporal::*ns) {
     json.key(key).value(time ? std::optional(percent_of((*time).*ns, time->total_ns))
                              : std::nullopt);
   };
-  json.begin_object().key("rank").value(rank.rank).key("label").value(rank_text(rank));
+  json.begin_object().key("rank").value(rank.rank).key("label").value(rank_text(hta, rank));
   json.key("device").value(rank.device);
   json.key("total_ns").value(time ? std::optional(time->total_ns) : std::nullopt);
   share("compute_pct", &analyze::Temporal::compute_ns);
@@ -60,7 +60,7 @@ void write_ranks(base::JsonWriter& json, const HtaReport& hta) {
   const bool compared = hta.comparison && hta.comparison->rows.size() == hta.ranks.size();
   json.key("ranks").begin_array();
   for (std::size_t i = 0; several && i < hta.ranks.size(); ++i) {
-    write_rank(json, hta.ranks[i], compared ? &hta.comparison->rows[i] : nullptr);
+    write_rank(json, hta, hta.ranks[i], compared ? &hta.comparison->rows[i] : nullptr);
   }
   json.end_array().key("skew");
   if (several && compared) {

@@ -92,10 +92,9 @@ void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& 
   const std::size_t gpus = hta.ranks.size();
   const double busy = 100 - percent_of(time.idle_ns, time.total_ns);
   story.headline = fmt::format(
-      "{} {} of {}.{}",
-      gpus == 1 ? "The GPU was busy" : fmt::format("The {} GPUs were busy, on average,", gpus),
+      "{} busy {} of {}{}.{}", gpus == 1 ? "The GPU was" : fmt::format("The {} GPUs were", gpus),
       format_percent(busy), base::format_duration(time.total_ns / static_cast<std::int64_t>(gpus)),
-      idle_sentence(hta.summary));
+      gpus == 1 ? "" : " on average", idle_sentence(hta.summary));
   std::vector<std::string> parts;
   add_steps(parts, hta, report);
   parts.push_back(format_plural(work_count(hta), "kernel or copy", "kernels and copies"));
@@ -116,7 +115,7 @@ void tell_host_story(PageStory& story, const RunReport& report, const trace::Tra
   const TimeParts parts = analyze::split(trace, std::span(&run, 1)).front();
   const std::string spans = format_plural(trace.spans.size(), "span", "spans");
   const std::string threads = format_plural(report.activity.threads, "thread", "threads");
-  story.headline = fmt::format("No GPU work here: {} on {}.", spans, threads);
+  story.headline = fmt::format("This trace has no GPU work: {} on {}.", spans, threads);
   story.detail = base::format_duration(run.length()) + " recorded";
   story.cards = {{"Recorded", base::format_duration(run.length()), "first start to last end"},
                  {"Spans", base::format_count(trace.spans.size()), "on " + threads},

@@ -38,9 +38,13 @@ std::string call_counts(const Comparison& comparison) {
     if (ratio <= -least) ++less;
   }
   if (more + less == 0) return {};
-  return fmt::format("  {} called more often, {} less often\n",
-                     base::format_plural(more, "operation is", "operations are"),
-                     base::format_count(less));
+  const auto called = [](std::size_t count) {
+    return base::format_plural(count, "operation is called ", "operations are called ");
+  };
+  if (more == 0) return "  " + called(less) + "less often\n";
+  std::string text = "  " + called(more) + "more often";
+  if (less > 0) text += ", " + base::format_count(less) + " less often";
+  return text + "\n";
 }
 
 // What a table of centres does not say: some calls got slower, or calls went to another level, or
@@ -87,7 +91,7 @@ std::string change_table(const std::vector<const OperationChange*>& changes, std
   const bool is_wide = width >= kWideColumns;
   std::vector<std::string> header = {"operation", "calls", "before", "now", "change"};
   if (is_wide) header.emplace_back("95 % interval");
-  header.insert(header.end(), {"self time", "verdict"});
+  header.insert(header.end(), {"self time change", "verdict"});
   base::Table table(header);
   const auto time = [](std::optional<double> ns) { return ns ? format_duration(*ns) : ""; };
   for (const OperationChange* change : changes) {

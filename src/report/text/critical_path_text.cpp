@@ -39,8 +39,11 @@ std::vector<Bound> ranked(const BoundTimes& times) {
 }
 
 std::string bounds_table(const CriticalPath& path, const std::vector<Bound>& order,
-                         std::size_t width) {
-  base::Table table({"the critical path is bound by", "time", "share"});
+                         std::size_t width, bool leaves_out_a_step) {
+  // What else is shown beside it does not cover the step that is left out.
+  const std::string title = leaves_out_a_step ? "the critical path (whole trace) is bound by"
+                                              : "the critical path is bound by";
+  base::Table table({title, "time", "share"});
   for (const Bound bound : order) {
     const std::int64_t ns = path.bound_by[static_cast<std::size_t>(bound)];
     table.row({words(bound), base::format_duration(static_cast<double>(ns)),
@@ -87,10 +90,11 @@ std::string steps_table(const CriticalPath& path, std::vector<Bound> order, std:
 
 }  // namespace
 
-std::string to_text(const CriticalPath& path, std::size_t top, std::size_t width) {
+std::string to_text(const CriticalPath& path, std::size_t top, std::size_t width,
+                    bool leaves_out_a_step) {
   if (path.total_ns() <= 0) return {};
   const std::vector<Bound> order = ranked(path.bound_by);
-  return bounds_table(path, order, width) + operations_table(path, top, width) +
+  return bounds_table(path, order, width, leaves_out_a_step) + operations_table(path, top, width) +
          steps_table(path, order, top, width);
 }
 

@@ -108,7 +108,7 @@ class Lines {
 
 std::string to_text(const FlameTree& tree, FlameWeight weight, std::size_t width) {
   if (tree.nodes[0].total(weight) == 0) {
-    return weight == FlameWeight::gpu ? "\n  No GPU work in this file.\n\n"
+    return weight == FlameWeight::gpu ? "\n  This trace has no GPU work.\n\n"
                                       : "\n  No spans in this file.\n\n";
   }
   return "\n" + headline(tree, weight) + "\n" + Lines(tree, weight, width).text() + "\n";

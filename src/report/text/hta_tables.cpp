@@ -31,7 +31,7 @@ std::string stream_text(const std::optional<std::int64_t>& stream) {
 }
 
 std::string rate(const std::optional<double>& gb_s) {
-  return gb_s ? fmt::format("{:.{}f} GB/s", *gb_s, *gb_s < 10 ? 2 : 1) : std::string("–");
+  return gb_s ? base::format_decimal(*gb_s, *gb_s < 10 ? 2 : 1) + " GB/s" : std::string("–");
 }
 
 std::string types_table(const RankFindings& rank, std::size_t width) {
@@ -62,7 +62,7 @@ std::string idle_table(const RankFindings& rank, std::size_t top, std::size_t wi
 
 std::string launches_table(const RankFindings& rank, std::size_t top, std::size_t width) {
   base::Table table({"launched by", "calls", "host time", "mean", "delay p50", "delay p99",
-                     "longer than its work"});
+                     "launch longer than work"});
   const auto row = [&](const std::string& name, const analyze::LaunchStats& stats) {
     table.row({name, format_count(stats.count()), base::format_duration(stats.cpu.sum_ns()),
                base::format_duration(stats.cpu.mean_ns()),
@@ -77,14 +77,15 @@ std::string launches_table(const RankFindings& rank, std::size_t top, std::size_
   if (calls.size() > 1) row("all", rank.launches.all);
   std::string text = titled(table, width) + more_rows(calls.size(), shown);
   if (rank.unlinked_work > 0) {
-    text += fmt::format("  The launch of {} is not in the trace.\n",
-                        base::format_plural(rank.unlinked_work, "piece of work", "pieces of work"));
+    text += fmt::format(
+        "  {} no launch in the trace.\n",
+        base::format_plural(rank.unlinked_work, "kernel or copy has", "kernels or copies have"));
   }
   return text;
 }
 
 std::string queue_table(const RankFindings& rank, std::size_t top, std::size_t width) {
-  base::Table table({"waiting in the queue of", "launched", "mean", "p50", "p95", "max", "empty"});
+  base::Table table({"queue length on", "launched", "mean", "p50", "p95", "max", "empty"});
   const std::size_t shown = std::min(top, rank.queues.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const analyze::QueueLength& queue = rank.queues[i];
@@ -128,11 +129,11 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
   for (const RankFindings& rank : std::span(report.ranks).first(shown)) {
     const std::string gpu = rank.device ? std::to_string(*rank.device) : "–";
     if (!rank.temporal) {
-      table.row({rank_text(rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
+      table.row({rank_text(report, rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
       continue;
     }
     const analyze::Temporal& time = *rank.temporal;
-    table.row({rank.rank ? std::to_string(*rank.rank) : rank_text(rank), gpu,
+    table.row({rank.rank ? std::to_string(*rank.rank) : rank_text(report, rank), gpu,
                base::format_duration(time.total_ns), share(time.compute_ns, time.total_ns),
                share(time.communication_ns, time.total_ns), share(time.memory_ns, time.total_ns),
                share(time.idle_ns, time.total_ns), share(rank.idle.host_wait_ns, time.total_ns),
@@ -160,7 +161,7 @@ std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t w
   return types_table(rank, width) + idle_table(rank, top, width) +
          launches_table(rank, top, width) + queue_table(rank, top, width) +
          bandwidth_table(rank, top, width) + annotations_table(rank, top, width) +
-         to_text(rank.critical_path, top, width);
+         to_text(rank.critical_path, top, width, rank.leaves_out_last_step);
 }
 
 }  // namespace fathom::report

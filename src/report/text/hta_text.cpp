@@ -85,7 +85,10 @@ std::string headline(const HtaReport& report) {
 
 std::string advice(const HtaReport& report, std::size_t width) {
   std::string text;
-  if (!report.summary.bottlenecks.empty()) text += "\n  what keeps the GPUs from computing\n";
+  if (!report.summary.bottlenecks.empty()) {
+    text += report.ranks.size() == 1 ? "\n  what keeps the GPU from computing\n"
+                                     : "\n  what keeps the GPUs from computing\n";
+  }
   for (const analyze::HtaBottleneck& bottleneck : report.summary.bottlenecks) {
     text += wrapped(sentence(bottleneck), "  · ", width);
   }
@@ -98,10 +101,11 @@ std::string advice(const HtaReport& report, std::size_t width) {
 
 }  // namespace
 
-std::string rank_text(const RankFindings& rank) {
+std::string rank_text(const HtaReport& report, const RankFindings& rank) {
   if (rank.rank) return fmt::format("rank {}", *rank.rank);
-  if (rank.device) return fmt::format("GPU {}", *rank.device);
-  return base::printable(std::filesystem::path(rank.source).filename().string());
+  const bool is_by_file = std::ranges::count(report.ranks, rank.device, &RankFindings::device) > 1;
+  if (rank.device && !is_by_file) return fmt::format("GPU {}", *rank.device);
+  return fmt::format("file {}", &rank - report.ranks.data() + 1);
 }
 
 std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {

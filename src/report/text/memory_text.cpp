@@ -52,8 +52,9 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
     const std::string name = device_name(*device, trace);
     if (!name.empty()) line += " · " + name;
   }
-  return base::printable(line) + " · " + time_text(report.memory.end_ns - report.memory.begin_ns) +
-         "\n";
+  const std::int64_t duration = report.memory.end_ns - report.memory.begin_ns;
+  if (duration > 0) line += " · " + time_text(duration);
+  return base::printable(line) + "\n";
 }
 
 // Between two samples a program can have had more: then the kernel knows, for one process at least.
@@ -64,13 +65,13 @@ std::string host_sentence(const Memory& memory) {
   }
   const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
   return fmt::format("host memory peaked at {}{}", bytes_text(*peak_rss(memory)),
-                     is_counted ? ", as the kernel counted" : "");
+                     is_counted ? " according to the kernel" : "");
 }
 
 // Without addresses nobody knows what was freed.
 std::string left_over(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
-  if (device.leaks.empty()) return "Everything that was allocated was freed.";
+  if (device.leaks.empty()) return "Everything allocated during the recording was freed again.";
   return leak_sentence(device.leaks);
 }
 
@@ -89,7 +90,7 @@ std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
                                  device_label(device), bytes_text(peak),
                                  time_text(device.levels[device.peak].time_ns - memory.begin_ns));
   if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
-    text += fmt::format("; {} of that was allocated before it",
+    text += fmt::format("; {} of it was allocated before the recording began",
                         base::format_percent(percent(device.unknown_at_peak, peak)));
   } else if (!device.at_peak.empty()) {
     const MemoryUse& first = device.at_peak.front();
@@ -168,7 +169,7 @@ std::string facts(const DeviceMemory& device) {
   const analyze::MemoryLevel& peak = device.levels[device.peak];
   if (peak.reserved) {
     const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
-    text += fmt::format("  At the peak {} was reserved; {} of it held nothing.\n",
+    text += fmt::format("  At the peak {} was reserved; {} of it was unused.\n",
                         bytes_text(*peak.reserved),
                         base::format_percent(percent(unused, *peak.reserved)));
   }
@@ -199,8 +200,9 @@ MemoryStory memory_story(const Memory& memory, const trace::Trace& trace) {
   if (!memory.rss.empty() || memory.kernel_peak_rss) {
     return {fmt::format("No device memory was allocated; {}.", host_sentence(memory)), ""};
   }
-  return {trace.run.begin_ns ? "The program ended before its memory could be sampled."
-                             : "There is nothing about memory in this file.",
+  return {trace.run.begin_ns
+              ? "The program ended before its memory could be sampled."
+              : "This file has no memory events. With PyTorch, record with profile_memory=True.",
           ""};
 }
 

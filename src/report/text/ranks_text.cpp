@@ -21,7 +21,9 @@ using base::format_duration;
 std::string rank_name(const RankReport& report, std::uint32_t index) {
   const RankRow& row = report.rows[index];
   if (row.rank) return fmt::format("rank {}", *row.rank);
-  if (row.device) return fmt::format("GPU {}", *row.device);
+  const auto has_same_device = [&](const RankRow& other) { return other.device == row.device; };
+  const bool is_by_file = std::ranges::count_if(report.rows, has_same_device) > 1;
+  if (row.device && !is_by_file) return fmt::format("GPU {}", *row.device);
   return fmt::format("file {}", index + 1);
 }
 
@@ -105,7 +107,7 @@ std::string ranks_story(const RankReport& report) {
   const RankRow& row = report.rows[worst];
   std::string name = rank_name(report, worst);
   name[0] = name[0] == 'r' ? 'R' : name[0];
-  return fmt::format("{} arrives last at {} of {}, {} after the next rank in total{}.", name,
+  return fmt::format("{} arrives last at {} of {} and costs the others {} in total{}.", name,
                      format_count(row.times_last),
                      base::format_plural(row.shared, "shared collective", "shared collectives"),
                      base::format_duration(row.late_ns), cause_text(row));

@@ -5,6 +5,7 @@
 
 #include "analyze/run/session.h"
 #include "base/format.h"
+#include "base/shell_word.h"
 #include "base/table.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
@@ -28,23 +29,34 @@ std::string story(const RunReport& report, const trace::Trace& trace) {
   }
   if (!activity.gpu_window_ns && trace.memory.size() > trace.spans.size()) {
     return fmt::format(
-        "  A record of memory, {}: fathom memory shows how much, when and whose.\n",
-        base::format_plural(trace.memory.size(), "allocation or free", "allocations and frees"));
+        "  A memory snapshot with {}. To see the peak and its owners: fathom memory {}\n",
+        base::format_plural(trace.memory.size(), "allocation or free", "allocations and frees"),
+        base::shell_word(report.source));
   }
   if (trace.spans.size() == 0) return "  No spans in this file.\n";
   if (!activity.gpu_window_ns) {
-    return fmt::format("  No GPU work here: {} on {}.\n",
+    const bool has_gpu_figures = std::ranges::any_of(
+        trace.operations, [](const NamedFigures& each) { return each.gpu_ns.has_value(); });
+    if (has_gpu_figures) {
+      return fmt::format("  {} on {}; GPU time is known per scope only (table below).\n",
+                         base::format_plural(trace.spans.size(), "scope", "scopes"), threads);
+    }
+    return fmt::format("  This trace has no GPU work: {} on {}.\n",
                        base::format_plural(trace.spans.size(), "span", "spans"), threads);
   }
   const auto window = static_cast<double>(*activity.gpu_window_ns);
   const double busy = window > 0 ? static_cast<double>(*activity.gpu_busy_ns) / window * 100 : 100;
-  const std::string subject =
-      activity.gpus.size() == 1
-          ? "The GPU was busy"
-          : fmt::format("The {} GPUs were busy, on average,", activity.gpus.size());
-  return fmt::format("  {} {} of the {} between its first and last work ({}, {}).\n", subject,
-                     base::format_percent(busy), base::format_duration(window),
-                     base::format_plural(activity.gpu_streams, "stream", "streams"), threads);
+  const std::string streams = base::format_plural(activity.gpu_streams, "stream", "streams");
+  if (activity.gpus.size() == 1) {
+    return fmt::format(
+        "  The GPU was busy {} of the {} between its first and last work ({}, {}).\n",
+        base::format_percent(busy), base::format_duration(window), streams, threads);
+  }
+  return fmt::format(
+      "  The {} GPUs were busy {} of the time on average ({} between their first and last work; "
+      "{}, {}).\n",
+      activity.gpus.size(), base::format_percent(busy), base::format_duration(window), streams,
+      threads);
 }
 
 std::string shown_name(const Operation& operation) {

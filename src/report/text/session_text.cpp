@@ -48,9 +48,10 @@ std::uint64_t launches(const ProfileSession& session) {
 
 // Why a run may have nothing to show; of a program that Fathom started, that is news.
 constexpr const char* kNothingRecorded =
-    "  No GPU work and no scopes were recorded. Fathom sees OpenCL calls through the loader\n"
-    "  (libOpenCL.so), CUDA where there is an NVIDIA driver, and scopes of programs that use the\n"
-    "  Fathom library; this program and its children did none of that.\n";
+    "  No GPU work and no scopes were recorded. Fathom records OpenCL calls made through\n"
+    "  libOpenCL.so, CUDA calls if an NVIDIA driver is installed, and scopes of the Fathom "
+    "library.\n"
+    "  This program and its children used none of these.\n";
 
 std::string gpu_story(const ProfileSession& session) {
   if (share_of_run(session, session.total_build_ns) > 0.5) {

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/printable.h"
+#include "base/shell_word.h"
 #include "report/suggest_report.h"
 #include "report/text/wrapped.h"
 #include "trace/track_label.h"
@@ -38,39 +39,52 @@ std::string headline(const SuggestReport& report) {
   if (report.steps > 0) {
     parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
-  parts.push_back(duration_ms(report.found.measured_ms));
+  if (report.found.measured_ms > 0) parts.push_back(duration_ms(report.found.measured_ms));
   return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
+}
+
+// What is too small to be listed.
+std::string hidden_text(const Suggestions& found) {
+  const bool is_one = found.left_out == 1;
+  const std::string count = base::format_plural(found.left_out, "suggestion", "suggestions");
+  const std::string what =
+      found.has_gains ? (is_one ? " that saves less than 0.5 %" : " that save less than 0.5 %")
+                      : std::string(" about less than 0.5 % of the run");
+  return count + what + (is_one ? " is hidden; --all shows it" : " are hidden; --all shows them");
 }
 
 std::string story(const SuggestReport& report) {
   const Suggestions& found = report.found;
+  if (report.trace.spans.size() == 0 && report.trace.memory.size() > 0) {
+    return "Nothing to suggest: this file records memory, not time. See: fathom memory " +
+           base::shell_word(report.source);
+  }
   if (found.list.empty() && report.not_critical > 0) {
     return fmt::format("Nothing is critical: {} would save less than 20 %, or an unknown amount.",
                        base::format_plural(report.not_critical, "change", "changes"));
   }
   if (found.list.empty()) {
     std::string text = "Nothing to suggest: no rule found anything worth changing.";
-    if (found.left_out > 0) {
-      text += fmt::format(" {} of less than 0.5 % left out (--all shows them).",
-                          base::format_plural(found.left_out, "change", "changes"));
-    }
+    if (found.left_out > 0) text += " " + hidden_text(found) + ".";
     return found.why_no_gains.empty() ? text : text + " " + found.why_no_gains;
   }
   if (!found.has_gains) return found.why_no_gains;
   const auto count = std::count_if(found.list.begin(), found.list.end(),
                                    [](const Suggestion& one) { return one.gain.has_value(); });
   if (count == 0) return "No change is known to make this run shorter.";
+  constexpr double kLeastShownPct = 0.1;
   const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
   return fmt::format(
-      "{} would take {} off the run. (The replay without any change is within {} of what was "
+      "{} would save {} of the run. (The replay without any change is within {} of what was "
       "measured.)",
       base::format_plural(static_cast<std::uint64_t>(count), "change", "changes together"),
-      base::format_percent(found.gain_pct()), base::format_percent(off));
+      base::format_percent(found.gain_pct()), base::format_percent(std::max(off, kLeastShownPct)));
 }
 
 std::string gain_text(const Suggestion& one) {
   if (!one.gain) return "";
-  return (one.basis == GainBasis::bound ? "≤ " : "−") + base::format_percent(one.gain_pct);
+  return (one.basis == GainBasis::bound ? "saves at most " : "saves ") +
+         base::format_percent(one.gain_pct);
 }
 
 // "12.3 ms": when a span began, counted from the first of the trace.
@@ -79,9 +93,9 @@ std::string evidence_text(const SuggestReport& report, const Suggestion& one,
   const trace::SpanId first = one.evidence.front();
   const trace::Spans& spans = report.trace.spans;
   return fmt::format(
-      "{} of {} at {} on {}: {}",
-      one.evidence_count == 1 ? "1 span"
-                              : base::format_count(one.evidence_count) + " spans, the first",
+      "{} {} at {} on {}: {}",
+      one.evidence_count == 1 ? "1 span of"
+                              : base::format_count(one.evidence_count) + " spans, for example",
       base::format_duration(static_cast<double>(spans.duration_ns[first])),
       base::format_duration(static_cast<double>(spans.start_ns[first] - begin_ns)),
       label_of(report.trace.tracks[spans.track[first]]), base::fit(report.trace.name(first), 48));
@@ -130,8 +144,7 @@ std::string to_text(const SuggestReport& report, std::size_t top, std::size_t wi
     text += fmt::format("\n  … {} more (--top {})\n", found.list.size() - shown, found.list.size());
   }
   if (shown > 0 && found.left_out > 0) {
-    text += fmt::format("\n  {} of less than 0.5 % left out (--all shows them)\n",
-                        base::format_plural(found.left_out, "change", "changes"));
+    text += "\n  " + hidden_text(found) + "\n";
   }
   return text + "\n";
 }

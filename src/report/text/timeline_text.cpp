@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "base/format.h"
 #include "base/printable.h"
@@ -25,15 +26,31 @@ double percent_of(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
 }
 
+std::size_t gpu_count(const TimelineStats& stats, const trace::Trace& trace) {
+  std::set<std::int64_t> gpus;
+  for (const TrackActivity& activity : stats.tracks) {
+    const trace::Track& track = trace.tracks[activity.track];
+    if (track.kind == trace::TrackKind::gpu_stream) gpus.insert(track.device.value_or(0));
+  }
+  return gpus.size();
+}
+
 // The one sentence that tells the story.
-std::string activity_story(const TimelineStats& stats) {
+std::string activity_story(const TimelineStats& stats, const trace::Trace& trace) {
   if (stats.tracks.empty()) return "  No spans in this file.\n";
   if (!stats.gpu_active_ns) {
-    return fmt::format("  No GPU work here: the host was active {} of {}.\n",
+    return fmt::format("  This trace has no GPU work: the host was active {} of {}.\n",
                        base::format_percent(percent_of(stats.cpu_active_ns, stats.total_ns())),
                        base::format_duration(stats.total_ns()));
   }
   const double hidden = percent_of(*stats.overlap_ns, *stats.gpu_active_ns);
+  if (const std::size_t gpus = gpu_count(stats, trace); gpus > 1) {
+    return fmt::format(
+        "  At least one of the {} GPUs was active for {} of the {}; the host was active in {} of "
+        "that time.\n",
+        gpus, base::format_percent(percent_of(*stats.gpu_active_ns, stats.total_ns())),
+        base::format_duration(stats.total_ns()), base::format_percent(hidden));
+  }
   return fmt::format("  The GPU was active {} of {}; the host was active in {} of that time.\n",
                      base::format_percent(percent_of(*stats.gpu_active_ns, stats.total_ns())),
                      base::format_duration(stats.total_ns()), base::format_percent(hidden));
@@ -72,13 +89,13 @@ std::string to_text(const TimelineStats& stats, const trace::Trace& trace,
   std::string text = fmt::format("\n  {} · {} · {}\n\n{}", base::printable(title),
                                  base::format_plural(trace.spans.size(), "span", "spans"),
                                  base::format_plural(stats.tracks.size(), "track", "tracks"),
-                                 activity_story(stats));
+                                 activity_story(stats, trace));
   if (stats.tracks.empty()) return text + "\n";
   text += "\n" + figure("CPU active", stats.cpu_active_ns, stats.total_ns());
   text += figure("GPU active", stats.gpu_active_ns, stats.total_ns());
   text += figure("both", stats.overlap_ns, stats.total_ns());
   text += track_table(stats, trace, top, width);
-  return text + fmt::format("\n  fathom timeline {} -o timeline.html   look at it\n\n",
+  return text + fmt::format("\n  fathom timeline {} -o timeline.html   open in a browser\n\n",
                             base::shell_word(source));
 }
 

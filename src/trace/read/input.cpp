@@ -114,7 +114,7 @@ Input::~Input() {
 }
 
 void Input::look_at_head() {
-  if (stored_size_ == 0) throw base::Error(name_, "is empty");
+  if (stored_size_ == 0) fail_as_empty();
   std::string start(4, '\0');
   start.resize(read_stored(0, start.data(), start.size()));
   if (start == "PK\x03\x04") {
@@ -130,7 +130,11 @@ void Input::look_at_head() {
   if (stream.is_damaged()) {
     throw base::Error(name_, "the compressed data is cut off or damaged: nothing can be unpacked");
   }
-  throw base::Error(name_, "is empty");
+  fail_as_empty();
+}
+
+void Input::fail_as_empty() const {
+  throw base::Error(name_, "the file is empty", "Record or export it again");
 }
 
 // The one file of the archive takes its place.
@@ -139,7 +143,7 @@ void Input::take_out_of_zip() {
     return read_stored(offset, to, size);
   };
   const auto members = zip_members(read, stored_size_);
-  if (!members) throw base::Error(name_, "ZIP archive that is cut off or damaged");
+  if (!members) throw base::Error(name_, "a ZIP archive that is cut off or damaged");
   if (members->size() != 1) {
     std::string names;
     for (std::size_t i = 0; i < members->size() && i < kMostNamed; ++i) {
@@ -147,15 +151,15 @@ void Input::take_out_of_zip() {
     }
     if (!names.empty()) names += members->size() > kMostNamed ? ", …)" : ")";
     throw base::Error(name_,
-                      fmt::format("ZIP archive of {}{}, not of one trace",
+                      fmt::format("a ZIP archive with {}{}; Fathom reads archives with one",
                                   base::format_plural(members->size(), "file", "files"), names),
-                      "Unpack it and name one of them");
+                      "Unpack it and name a file");
   }
   const ZipMember& member = members->front();
   if (member.is_encrypted || (member.method != 0 && member.method != 8)) {
     throw base::Error(name_,
-                      member.is_encrypted ? "ZIP archive with a password"
-                                          : "ZIP archive that is not packed by deflate",
+                      member.is_encrypted ? "a ZIP archive with a password"
+                                          : "a ZIP archive with an unsupported compression method",
                       "Unpack it first");
   }
   std::string bytes;
@@ -178,7 +182,7 @@ void Input::take_out_of_zip() {
   file_ = to;
   bytes_ = std::move(bytes);
   stored_size_ = size;
-  if (size == 0) throw base::Error(name_, "ZIP archive of an empty or damaged file");
+  if (size == 0) throw base::Error(name_, "a ZIP archive with an empty or damaged file");
 }
 
 std::size_t Input::read_stored(std::uint64_t offset, char* to, std::size_t size) const {

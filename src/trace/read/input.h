@@ -50,6 +50,7 @@ class Input {
  private:
   Input() = default;
   void look_at_head();
+  [[noreturn]] void fail_as_empty() const;
   void take_out_of_zip();
   std::string_view map(int file, std::uint64_t size) const;
 

@@ -135,7 +135,7 @@ Sniffed sniff(std::string_view head) {
       return {Format::foreign, magic.what};
     }
   }
-  return {Format::foreign, is_text(head) ? "text" : "unknown data"};
+  return {Format::foreign, is_text(head) ? "text" : "unknown data", false};
 }
 
 }  // namespace fathom::trace

@@ -92,7 +92,8 @@ class ProfileWriter {
     if (has_gpu_activity(trace)) parts_ = scope_parts(trace);
   }
 
-  void write() {
+  // How many spans are its entries.
+  std::size_t write() {
     json_.begin_object().key("fathom").value(FATHOM_VERSION).key("run");
     write_run();
     json_.key("entries").begin_array();
@@ -104,6 +105,7 @@ class ProfileWriter {
     write_summary();
     json_.end_object().end_object();
     out_.buffer() += '\n';
+    return static_cast<std::size_t>(std::count(chosen_.begin(), chosen_.end(), true));
   }
 
  private:
@@ -234,8 +236,8 @@ void ProfileWriter::write_figures(const NamedFigures& figures) {
 
 }  // namespace
 
-void write_profile_json(const Trace& trace, base::Output& out) {
-  ProfileWriter(trace, out).write();
+std::size_t write_profile_json(const Trace& trace, base::Output& out) {
+  return ProfileWriter(trace, out).write();
 }
 
 }  // namespace fathom::trace

@@ -18,20 +18,21 @@ OutputFormat format_of(const std::string& path) {
   if (!is_packed && (name.ends_with(".pftrace") || name.ends_with(".perfetto-trace"))) {
     return OutputFormat::perfetto;
   }
-  throw base::Error(
-      path, "the file name does not say which format to write",
-      "Use a name that ends in .json, .json.gz, .json.zst (Chrome), .pftrace, .perfetto-trace "
-      "(Perfetto) or .profile.json (profile)");
+  throw base::Error(path, "the file name does not say which format to write",
+                    "Use a name that ends in .pftrace or .perfetto-trace (Perfetto), .json, "
+                    ".json.gz or .json.zst "
+                    "(Chrome), .profile.json, .profile.json.gz or .profile.json.zst (profile)");
 }
 
 }  // namespace
 
-void write_trace(const Trace& trace, const std::string& path) {
-  write_trace(trace, path, format_of(path));
+std::size_t write_trace(const Trace& trace, const std::string& path) {
+  return write_trace(trace, path, format_of(path));
 }
 
-void write_trace(const Trace& trace, const std::string& path, OutputFormat format) {
+std::size_t write_trace(const Trace& trace, const std::string& path, OutputFormat format) {
   base::Output out(path);
+  std::size_t spans = trace.spans.size();
   switch (format) {
     case OutputFormat::chrome_json:
       write_chrome_json(trace, out);
@@ -40,10 +41,11 @@ void write_trace(const Trace& trace, const std::string& path, OutputFormat forma
       write_perfetto(trace, out);
       break;
     case OutputFormat::profile_json:
-      write_profile_json(trace, out);
+      spans = write_profile_json(trace, out);
       break;
   }
   out.finish();
+  return spans;
 }
 
 }  // namespace fathom::trace

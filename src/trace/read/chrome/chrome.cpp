@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "trace/read.h"
 #include "trace/read/chrome/args.h"
 #include "trace/read/chrome/blocks.h"
 #include "trace/read/chrome/document.h"
@@ -199,8 +200,9 @@ Trace read_chrome(const std::shared_ptr<const Input>& input, unsigned threads) {
   Findings found = findings_of(workers);
   const bool is_damaged = source.is_damaged();
   if (found.events == 0 && (!found.has_event_list || found.is_cut_off || is_damaged)) {
-    throw base::Error(input->name(), found.has_event_list ? "cut off before the first event"
-                                                          : "not a trace: JSON without events");
+    if (found.has_event_list) throw base::Error(input->name(), "cut off before the first event");
+    throw base::Error(input->name(), "no traceEvents in this JSON",
+                      std::string("Fathom reads ") + kFormatsRead);
   }
   Warnings warnings;
   if (is_damaged) warnings.add(WarningKind::damaged_packing, source.content_size());

@@ -48,8 +48,8 @@ SnapshotReader::SnapshotReader(const Pickle& pickle, const Input& input, TracePa
 
 void SnapshotReader::spend() {
   if (values_left_-- > 0) return;
-  throw base::Error(name_, "a memory snapshot of more events than the file has room for",
-                    "Its lists stand in it many times over: no snapshot of PyTorch does that");
+  throw base::Error(name_, "not a valid memory snapshot: it refers to the same lists many times",
+                    "Dump it again with PyTorch");
 }
 
 std::optional<std::int64_t> SnapshotReader::integer(PickleRef dict, std::string_view key) const {
