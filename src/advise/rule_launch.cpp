@@ -116,7 +116,7 @@ LaunchCalls launch_calls(const Facts& facts) {
 // "78 launches, 12.7 µs each (without 1 of 3.06 s)".
 std::string text_of(const LaunchCalls& calls) {
   std::string text =
-      fmt::format("{}, {} each", base::format_plural(calls.count, "launch", "launches"),
+      fmt::format("{} of {} each", base::format_plural(calls.count, "launch", "launches"),
                   base::format_duration(calls.mean_ns()));
   if (calls.long_count > 0) {
     text +=

@@ -253,7 +253,7 @@ TEST(Words, ALaunchThatSetsUpIsCountedApartAndNotShown) {
   const Suggestions found = suggest(trace);
   const Suggestion* one = find(found, "launch");
   ASSERT_NE(one, nullptr);
-  EXPECT_TRUE(has(one->description, "100 launches, 10.0 µs each (without 2 of 7.0 ms together)"))
+  EXPECT_TRUE(has(one->description, "100 launches of 10.0 µs each (without 2 of 7.0 ms together)"))
       << one->description;
   for (const trace::SpanId id : one->evidence) {
     EXPECT_LT(trace.spans.duration_ns[id], kMs);

@@ -69,7 +69,7 @@ TEST(RunText, OfAProfileTheLargestPartOfAScopeIsWhatItSpentItsTimeOn) {
   EXPECT_NE(text.find("1 scope on 1 thread; GPU time is known per scope only (table below)."),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("100.0 %      100.0 %       gpu"), std::string::npos) << text;
+  EXPECT_NE(text.find("100.0 %     100.0 %       gpu"), std::string::npos) << text;
 }
 
 TEST(RunText, TopLimitsTheRowsAndSaysHowManyAreLeft) {
