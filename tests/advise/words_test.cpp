@@ -302,6 +302,28 @@ TEST(Words, CopiesThatArePinnedAreNoEvidenceAgainstPageableOnes) {
   EXPECT_FALSE(has(find(pinned, "copies")->title, "pinned"));
 }
 
+TEST(Words, OfCopiesToTheHostTheDestinationIsToBePinned) {
+  TraceMaker maker;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t at = i * 2 * kMs;
+    maker.call("cudaLaunchKernel", at, 5 * kUs, 2 * i + 1);
+    maker.gpu("gemm", at + 10 * kUs, 1400 * kUs, 2 * i + 1);
+    maker.call("cudaMemcpy", at + 10 * kUs, 1600 * kUs, 2 * i + 2);
+    maker.gpu("Memcpy DtoH (Device -> Pageable)", at + 1410 * kUs, 100 * kUs, 2 * i + 2, 7,
+              trace::SpanKind::copy);
+    maker.bytes(500'000);
+  }
+  const Suggestions found = suggest(maker.make(), true);
+  const Suggestion* one = find(found, "copies");
+  ASSERT_NE(one, nullptr) << all_words(found);
+  EXPECT_TRUE(has(one->title, "into pinned memory")) << one->title;
+  EXPECT_TRUE(has(one->description,
+                  "10 copies to the host: 1.0 ms on the GPU, but the host waited "
+                  "16.0 ms ("))
+      << one->description;
+  EXPECT_TRUE(has(one->implementation_hint, "Copy into pinned host memory without blocking"));
+}
+
 // Views cannot go to another thread, or to the GPU.
 TEST(Words, AnOperationThatMakesViewsShouldReuseThem) {
   TraceMaker maker;
