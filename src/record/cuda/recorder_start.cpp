@@ -48,9 +48,8 @@ void buffer_filled(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, 
   the_recorder->on_buffer_filled(buffer, valid);
 }
 
-void called(void* recorder, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* call) {
-  static_cast<Recorder*>(recorder)->on_call(domain, id,
-                                            *static_cast<const CUpti_CallbackData*>(call));
+void called(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* call) {
+  static_cast<Recorder*>(self)->on_call(domain, id, *static_cast<const CUpti_CallbackData*>(call));
 }
 
 }  // namespace
