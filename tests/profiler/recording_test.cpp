@@ -289,6 +289,9 @@ TEST_F(Recordings, OfAKilledProgramHoldAllUpToTheLastSecond) {
 class ClosedDescriptors : public Recordings, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(ClosedDescriptors, NothingIsWrittenIntoTheProgramsOwnFilesAndTheRecordingGoesOn) {
+#if defined(FATHOM_THREAD_SANITIZER)
+  GTEST_SKIP() << "closing what another thread uses is the race that the test is about";
+#endif
   const std::string own = path("own");
   int status = 0;
   waitpid(start_child(GetParam(), own), &status, 0);

@@ -38,7 +38,7 @@ std::string gzip(std::string_view bytes) {
   return packed;
 }
 
-bool is_plain_word(std::string_view name) {
+[[maybe_unused]] bool is_plain_word(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
