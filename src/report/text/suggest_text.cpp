@@ -55,7 +55,7 @@ std::string hidden_text(const Suggestions& found) {
 
 std::string story(const SuggestReport& report) {
   const Suggestions& found = report.found;
-  if (report.trace.spans.size() == 0 && report.trace.memory.size() > 0) {
+  if (report.trace.spans.size() == 0 && !report.trace.memory.empty()) {
     return "Nothing to suggest: this file records memory, not time. See: fathom memory " +
            base::shell_word(report.source);
   }
