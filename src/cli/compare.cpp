@@ -45,11 +45,11 @@ void for_each_run(const std::vector<std::string>& runs, Files& files, base::Prog
   }
 }
 
-int gate_status(compare::Outcome outcome) {
+int gate_status(ComparisonOutcome outcome) {
   switch (outcome) {
-    case compare::Outcome::no_regression:
+    case ComparisonOutcome::no_regression:
       return 0;
-    case compare::Outcome::regression:
+    case ComparisonOutcome::regression:
       return 1;
     default:
       return 3;

@@ -114,13 +114,14 @@ std::optional<std::int64_t> peak_of(std::span<const Run> runs) {
   return peak;
 }
 
-Outcome outcome_of(const Comparison& comparison) {
-  if (comparison.matched_pct < kComparablePct) return Outcome::not_comparable;
+ComparisonOutcome outcome_of(const Comparison& comparison) {
+  if (comparison.matched_pct < kComparablePct) return ComparisonOutcome::not_comparable;
   const bool is_whole_slower =
       comparison.whole && comparison.whole->verdict.type == ChangeType::regression;
-  if (is_whole_slower || comparison.count(ChangeType::regression) > 0) return Outcome::regression;
-  if (!comparison.open_questions().empty()) return Outcome::inconclusive;
-  return Outcome::no_regression;
+  if (is_whole_slower || comparison.count(ChangeType::regression) > 0)
+    return ComparisonOutcome::regression;
+  if (!comparison.open_questions().empty()) return ComparisonOutcome::inconclusive;
+  return ComparisonOutcome::no_regression;
 }
 
 std::vector<const OperationChange*> top_changes(const std::vector<OperationChange>& operations,

@@ -182,7 +182,7 @@ std::string story(const Comparison& comparison) {
     return fmt::format("There are no operations in the {}, so there is nothing to compare.",
                        comparison.is_base_empty ? "runs before" : "runs now");
   }
-  if (comparison.outcome == compare::Outcome::not_comparable) {
+  if (comparison.outcome == ComparisonOutcome::not_comparable) {
     return fmt::format(
         "These are not runs of one program: only {:.0f} % of the time is in operations that both "
         "sides have.",
@@ -215,7 +215,7 @@ std::string counts(const Comparison& comparison) {
 }
 
 std::string advice(const Comparison& comparison) {
-  if (comparison.operations.empty() || comparison.outcome == compare::Outcome::not_comparable) {
+  if (comparison.operations.empty() || comparison.outcome == ComparisonOutcome::not_comparable) {
     return {};  // more runs of two different programs would not help
   }
   if (comparison.base_runs == 1 || comparison.current_runs == 1) {
@@ -223,7 +223,7 @@ std::string advice(const Comparison& comparison) {
            "-- BEFORE ::: NOW";
   }
   std::string text;
-  if (comparison.outcome == compare::Outcome::inconclusive) {
+  if (comparison.outcome == ComparisonOutcome::inconclusive) {
     const OperationChange& first = *comparison.open_questions().front();
     text = fmt::format("These runs do not show whether {} got slower ({}). ",
                        base::fit_qualified(first.label(), 60),
