@@ -50,6 +50,13 @@ const std::vector<trace::SpanId>& Analysis::steps() const {
   return get(steps_, "steps", [&] { return analyze::step_spans(trace_); });
 }
 
+const analyze::TimeSlices& Analysis::slices() const {
+  return get(slices_, "slices", [&] {
+    return analyze::time_slices(trace_, gpu_work(), steps(),
+                                {activity().begin_ns, activity().end_ns});
+  });
+}
+
 const analyze::FlameTree& Analysis::flame() const {
   return get(flame_, "flame", [&] { return analyze::flame_tree(trace_); });
 }

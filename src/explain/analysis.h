@@ -17,6 +17,7 @@
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
 #include "analyze/run/profile.h"
+#include "analyze/run/slices.h"
 #include "analyze/run/timeline_stats.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
@@ -43,6 +44,7 @@ class Analysis {
   const std::vector<analyze::Operation>& operations() const;         // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
+  const analyze::TimeSlices& slices() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
@@ -82,6 +84,7 @@ class Analysis {
   mutable Once<std::vector<analyze::Operation>> operations_;
   mutable Once<std::vector<analyze::RankedOperation>> bottlenecks_;
   mutable Once<std::vector<trace::SpanId>> steps_;
+  mutable Once<analyze::TimeSlices> slices_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;
   mutable Once<analyze::ProfileFindings> profile_;

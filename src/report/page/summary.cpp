@@ -128,7 +128,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   json.begin_object().key("fathom").value(FATHOM_VERSION);
   write_run(json, report, trace);
   write_story(json, page_story(report, trace, hta, memory));
-  write_slices(json, report, analysis);
+  write_slices(json, analysis);
   write_operations(json, report, trace);
   write_advice(json, hta);
   write_suggestions(json, report, trace);
