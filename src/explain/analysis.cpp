@@ -38,7 +38,9 @@ const analyze::TimelineStats& Analysis::timeline_stats() const {
 }
 
 const std::vector<analyze::Operation>& Analysis::operations() const {
-  return get(operations_, "operations", [&] { return analyze::operations(trace_); });
+  return get(operations_, "operations", [&] {
+    return analyze::operations(trace_, analyze::classes_by_name(trace_, gpu_work()));
+  });
 }
 
 const std::vector<analyze::RankedOperation>& Analysis::bottlenecks() const {
@@ -71,6 +73,10 @@ const analyze::ProfileFindings& Analysis::profile() const {
 
 const analyze::GpuWork& Analysis::gpu_work() const {
   return get(gpu_work_, "gpu_work", [&] { return analyze::gpu_work(trace_); });
+}
+
+const std::vector<analyze::ClassTime>& Analysis::classes() const {
+  return get(classes_, "classes", [&] { return analyze::class_times(gpu_work()); });
 }
 
 const analyze::Dependencies& Analysis::dependencies() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advise/suggestion.h"
+#include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
 #include "analyze/flame/flame.h"
@@ -50,6 +51,7 @@ class Analysis {
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
+  const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -89,6 +91,7 @@ class Analysis {
   mutable Once<analyze::Memory> memory_;
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
+  mutable Once<std::vector<analyze::ClassTime>> classes_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`

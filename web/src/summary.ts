@@ -16,6 +16,7 @@ export interface Summary {
   ring: Ring | null;
   slices: Slices | null;
   operations: Operation[];
+  classes: ClassTime[]; // of GPU work, most time first; none where they would tell nothing
   scopes: Scope[];
   bottlenecks: Bottleneck[];
   advice: Advice;
@@ -74,6 +75,7 @@ export interface Operation {
   name: string;
   kind: string;
   part: Part;
+  class: string | null; // of GPU work: the one that most of its time is of
   calls: number;
   total_ns: number;
   self_ns: number;
@@ -87,6 +89,15 @@ export interface Operation {
   p99_ns: number;
   // Calls by duration, in bins of equal ratio from the shortest (1 ns at least) to the longest.
   histogram?: number[];
+}
+
+// All GPU work of one class: "gemm", for people "matrix product (GEMM)". Shares are of the time of all GPU work.
+export interface ClassTime {
+  class: string;
+  label: string;
+  count: number;
+  sum_ns: number;
+  share_pct: number;
 }
 
 // A scope of the library, as the recorder counted it: exact for the whole run.

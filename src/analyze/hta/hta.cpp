@@ -45,6 +45,7 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const Device
   found.idle_streams = idle_by_stream(trace, work, device);
   found.kernel_types = kernel_types(found.times);
   found.kernels = kernels(trace, work, device);
+  found.classes = class_times(work, device);
   found.comm_comp_overlap_pct = comm_comp_overlap_pct(found.times);
   found.launches = launches(trace, work, device);
   for (const GpuStream& stream : work.of(device)) {

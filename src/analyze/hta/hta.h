@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
 #include "analyze/hta/annotations.h"
@@ -36,6 +37,7 @@ struct RankFindings {
   std::vector<StreamIdle> idle_streams;
   std::vector<KernelTypeTime> kernel_types;
   std::vector<KernelStats> kernels;
+  std::vector<ClassTime> classes;
   std::optional<double> comm_comp_overlap_pct;
   Launches launches;
   std::uint64_t unlinked_work = 0;  // pieces of work whose launch the trace does not have

@@ -30,7 +30,7 @@ std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
   for (const RankFindings& rank : ranks) {
     for (const KernelStats& kernel : rank.kernels) {
       const auto [at, is_new] = places.try_emplace({kernel.name, kernel.type}, joined.size());
-      if (is_new) joined.push_back({kernel.name, kernel.type, {}});
+      if (is_new) joined.push_back({kernel.name, kernel.type, kernel.kernel_class, {}});
       joined[at->second].durations.merge(kernel.durations);
     }
   }
@@ -106,6 +106,9 @@ HtaSummary summarize(const std::vector<RankFindings>& ranks) {
   }
   summary.comm_comp_overlap_pct = comm_comp_overlap_pct(times);
   summary.kernels = join_kernels(ranks);
+  std::vector<std::vector<ClassTime>> classes;
+  for (const RankFindings& rank : ranks) classes.push_back(rank.classes);
+  summary.classes = join_classes(classes);
   for (const KernelStats& kernel : summary.kernels) {
     summary.kernel_time_ns += kernel.durations.sum_ns();
   }

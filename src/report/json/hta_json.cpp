@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "report/class_times_report.h"
 #include "report/critical_path_report.h"
 #include "report/hta_report.h"
 #include "report/ranks_report.h"
@@ -55,6 +56,7 @@ void write_idle(JsonWriter& json, const analyze::RankFindings& rank) {
 void write_kernel(JsonWriter& json, const analyze::KernelStats& kernel) {
   const base::DurationStats& stats = kernel.durations;
   json.key("name").value(kernel.name).key("type").value(name_of(kernel.type));
+  json.key("class").value(name_of(kernel.kernel_class));
   json.key("calls").value(stats.count()).key("sum_ns").value(stats.sum_ns());
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
@@ -74,7 +76,9 @@ void write_kernels(JsonWriter& json, const analyze::RankFindings& rank) {
     write_kernel(json, kernel);
     json.end_object();
   }
-  json.end_array().key("comm_comp_overlap_pct").value(rank.comm_comp_overlap_pct);
+  json.end_array();
+  write_classes(json, rank.classes);
+  json.key("comm_comp_overlap_pct").value(rank.comm_comp_overlap_pct);
 }
 
 void write_durations(JsonWriter& json, const char* name, const base::DurationStats& stats) {
@@ -197,6 +201,7 @@ std::string to_json(const HtaReport& report, std::size_t top) {
   json.end_array();
   write_shares(json, summary.temporal);
   json.key("comm_comp_overlap_pct").value(summary.comm_comp_overlap_pct);
+  write_classes(json, summary.classes);
   json.key("top_kernels").begin_array();
   for (std::size_t i = 0; i < std::min(top, summary.kernels.size()); ++i) {
     json.begin_object();

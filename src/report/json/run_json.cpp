@@ -1,5 +1,6 @@
 #include "analyze/run/session.h"
 #include "base/json_writer.h"
+#include "report/class_times_report.h"
 #include "report/run_report.h"
 
 namespace fathom::report {
@@ -35,7 +36,10 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
 void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
   const base::DurationStats& stats = operation.durations;
   json.begin_object().key("name").value(operation.name);
-  json.key("kind").value(trace::name_of(operation.kind)).key("calls").value(stats.count());
+  json.key("kind").value(trace::name_of(operation.kind)).key("class");
+  json.value(operation.kernel_class ? std::optional(analyze::name_of(*operation.kernel_class))
+                                    : std::nullopt);
+  json.key("calls").value(stats.count());
   json.key("total_ns").value(stats.sum_ns()).key("self_ns").value(operation.self_ns);
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
@@ -66,7 +70,9 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   write_run(json, report, trace);
   json.key("operations").begin_array();
   for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
-  json.end_array().key("recorded_statistics").begin_array();
+  json.end_array();
+  write_classes(json, report.classes);
+  json.key("recorded_statistics").begin_array();
   for (const NamedFigures& operation : trace.operations) write_recorded(json, operation);
   json.end_array().key("bottlenecks").begin_array();
   for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {

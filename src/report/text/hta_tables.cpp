@@ -143,16 +143,24 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
 }
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
-  base::Table table({"kernel", "calls", "total", "mean", "p50", "p99", "share"});
+  const bool has_class = tell_anything(summary.classes);
+  std::vector<std::string> header = {"kernel", "calls", "total", "mean", "p50", "p99", "share"};
+  if (has_class) header.insert(header.begin() + 1, "class");
+  base::Table table(header);
   const std::size_t shown = std::min(top, summary.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const base::DurationStats& stats = summary.kernels[i].durations;
     const std::string& name = summary.kernels[i].name;
-    table.row({name.empty() ? "(no name)" : name, format_count(stats.count()),
-               base::format_duration(stats.sum_ns()), base::format_duration(stats.mean_ns()),
-               base::format_duration(stats.quantile_ns(0.5)),
-               base::format_duration(stats.quantile_ns(0.99)),
-               share(stats.sum_ns(), summary.kernel_time_ns)});
+    std::vector<std::string> row = {name.empty() ? "(no name)" : name,
+                                    format_count(stats.count()),
+                                    base::format_duration(stats.sum_ns()),
+                                    base::format_duration(stats.mean_ns()),
+                                    base::format_duration(stats.quantile_ns(0.5)),
+                                    base::format_duration(stats.quantile_ns(0.99)),
+                                    share(stats.sum_ns(), summary.kernel_time_ns)};
+    if (has_class)
+      row.insert(row.begin() + 1, std::string(name_of(summary.kernels[i].kernel_class)));
+    table.row(std::move(row));
   }
   return titled(table, width) + more_rows(summary.kernels.size(), shown);
 }

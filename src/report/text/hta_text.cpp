@@ -10,6 +10,7 @@
 #include "report/hta_story.h"
 #include "report/ranks_report.h"
 #include "report/text/bar.h"
+#include "report/text/class_table.h"
 #include "report/text/hta_tables.h"
 #include "report/text/wrapped.h"
 
@@ -108,13 +109,18 @@ std::string rank_text(const HtaReport& report, const RankFindings& rank) {
   return fmt::format("file {}", &rank - report.ranks.data() + 1);
 }
 
-std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
+std::string to_text(const HtaReport& report, std::size_t top, std::size_t width,
+                    KernelRows kernels) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
   std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
   if (!report.summary.temporal) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, top, width);
-  text += kernels_table(report.summary, top, width);
+  if (kernels == KernelRows::by_class) {
+    text += class_table(report.summary.classes, top, width);
+  } else {
+    text += class_line(report.summary.classes, width) + kernels_table(report.summary, top, width);
+  }
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report, width) + "\n";

@@ -14,6 +14,7 @@
 #include "report/memory_report.h"
 #include "report/recommendations.h"
 #include "report/text/bar.h"
+#include "report/text/class_table.h"
 #include "report/text/more_rows.h"
 
 namespace fathom::report {
@@ -243,11 +244,15 @@ std::string memory_line(const ProfileSession& session) {
 }  // namespace
 
 std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
-                         std::size_t width) {
+                         std::size_t width, KernelRows kernels) {
   const ProfileSession& session = report.session;
   std::string text = "\n" + headline(report, trace) + "\n" + story(session, trace);
   text += split(session);
-  text += kernel_table(session, top, width);
+  if (kernels == KernelRows::by_class) {
+    text += class_table(report.classes, top, width);
+  } else {
+    text += kernel_table(session, top, width);
+  }
   text += scope_table(session, top, width);
   text += gap_table(session, top, width);
   text += build_table(session, top, width);
