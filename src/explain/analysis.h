@@ -16,8 +16,10 @@
 #include "analyze/memory/memory.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
+#include "analyze/run/gpu_shares.h"
 #include "analyze/run/profile.h"
 #include "analyze/run/timeline_stats.h"
+#include "analyze/run/wall.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 
@@ -48,6 +50,8 @@ class Analysis {
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
+  const analyze::Wall& wall() const;             // the run: when it began and ended
+  const analyze::RunShares& run_shares() const;  // and what each GPU did in it
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -86,6 +90,8 @@ class Analysis {
   mutable Once<analyze::Memory> memory_;
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
+  mutable Once<analyze::Wall> wall_;
+  mutable Once<analyze::RunShares> run_shares_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`

@@ -54,10 +54,10 @@ TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
     write_everything(analysis);
     std::vector<std::string_view> facts = analysis.worked_out();
     std::ranges::sort(facts);
-    EXPECT_EQ(facts,
-              (std::vector<std::string_view>{"activity", "bottlenecks", "critical_path",
-                                             "dependencies", "flame", "gpu_work", "hta", "memory",
-                                             "operations", "session", "steps", "suggestions"}))
+    EXPECT_EQ(facts, (std::vector<std::string_view>{"activity", "bottlenecks", "critical_path",
+                                                    "dependencies", "flame", "gpu_work", "hta",
+                                                    "memory", "operations", "run_shares", "session",
+                                                    "steps", "suggestions", "wall"}))
         << format;
   }
 }

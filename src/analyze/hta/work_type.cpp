@@ -8,23 +8,13 @@ namespace {
 
 // Anywhere in a name, in lower case. Names of library kernels carry their library, names of kernels
 // of frameworks (vLLM, SGLang, TensorRT-LLM, symmetric memory of PyTorch) the collective.
-constexpr std::array<std::string_view, 17> kExchanges = {"nccldevkernel",
-                                                         "ncclkernel",
-                                                         "rccl",
-                                                         "nvshmem",
-                                                         "mscclpp",
-                                                         "msccl",
-                                                         "deep_ep",
-                                                         "deepep",
-                                                         "allreduce",
-                                                         "all_reduce",
-                                                         "all_gather",
-                                                         "allgather",
-                                                         "reducescatter",
-                                                         "all_to_all",
-                                                         "alltoall",
-                                                         "reduce_scatter",
-                                                         "cross_device_reduce"};
+constexpr std::array<std::string_view, 18> kExchanges = {
+    "nccldevkernel", "::ep::",         "ncclkernel",
+    "rccl",          "nvshmem",        "mscclpp",
+    "msccl",         "deep_ep",        "deepep",
+    "allreduce",     "all_reduce",     "all_gather",
+    "allgather",     "reducescatter",  "all_to_all",
+    "alltoall",      "reduce_scatter", "cross_device_reduce"};
 
 // What stands before the operation in the names of libraries that write it there, as they write it.
 constexpr std::array<std::string_view, 3> kBeforeOperation = {"ncclKernel_", "ncclDevKernel_",
