@@ -27,6 +27,7 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .operations = analysis.operations(),
                       .bottlenecks = analysis.bottlenecks(),
                       .steps = analysis.steps(),
+                      .shares = analysis.run_shares(),
                       .suggestions = analysis.suggestions(),
                       .session = analysis.session()};
   if (analyze::is_fathom_run(analysis.trace())) {

@@ -18,6 +18,7 @@ struct RunReport {
   const std::vector<analyze::Operation>& operations;  // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks;
   const std::vector<trace::SpanId>& steps;
+  const analyze::RunShares& shares;  // of the run, by GPU
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };
