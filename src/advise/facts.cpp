@@ -76,7 +76,7 @@ TransferDirection direction_of(std::string_view copy_name) {
 
 }  // namespace
 
-Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t run_ns)
     : trace(recorded),
       plan(ready),
       on(*ready.on),
@@ -87,7 +87,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
       takes_part(on.host.threads.size()),
       busy(busy_time(on.gpu)),
       gaps(gaps_between(busy)),
-      wall_ns(ready.measured_ns) {
+      wall_ns(std::max(run_ns, ready.measured_ns)) {
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }

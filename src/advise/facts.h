@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,7 +32,7 @@ enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
-  Facts(const trace::Trace& recorded, const ReplayPlan& ready);
+  Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t run_ns);
 
   const trace::Trace& trace;
   const ReplayPlan& plan;
@@ -47,11 +48,14 @@ struct Facts {
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
-  std::int64_t wall_ns = 0;
+  std::int64_t wall_ns = 0;  // of the run (wall.h), and no less than what is replayed of it
   std::int64_t work_ns = 0;  // of all GPU work, summed
 
-  double share(std::int64_t ns) const {  // of the run, in percent
-    return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
+  // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time can
+  // be longer than the run; a share of it cannot be more than all.
+  double share(std::int64_t ns) const {
+    if (wall_ns <= 0) return 0;
+    return std::min(100.0, static_cast<double>(ns) / static_cast<double>(wall_ns) * 100);
   }
   analyze::CallRole role(trace::SpanId call) const { return roles[spans.name[call]]; }
   // It loads data, or is part of what does.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "advise/rules.h"
 #include "base/format.h"
+#include "base/interval_set.h"
 
 // Trigger  Of calls of the GPU runtime: memory is allocated or given back 10 times or more, or a
 //          program is built or loaded, or a call takes over 1 ms and over 10 times what is usual
@@ -124,10 +126,11 @@ Calls calls_of(const Facts& facts) {
   return found;
 }
 
+// Of the run: what several threads or processes do at the same time counts once.
 std::int64_t time_of(const Facts& facts, const std::vector<SpanId>& calls) {
-  std::int64_t total = 0;
-  for (const SpanId id : calls) total += facts.spans.duration_ns[id];
-  return total;
+  std::vector<base::Interval> times;
+  for (const SpanId id : calls) times.push_back({facts.spans.start_ns[id], facts.spans.end_ns(id)});
+  return base::total_length(base::normalize(std::move(times)));
 }
 
 Candidate candidate_of(const Facts& facts, const std::vector<SpanId>& calls) {

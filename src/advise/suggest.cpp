@@ -10,6 +10,7 @@
 
 #include "advise/replay.h"
 #include "advise/rules.h"
+#include "analyze/run/wall.h"
 #include "base/format.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -192,14 +193,15 @@ Candidates candidates_of(const Facts& facts) {
   return all;
 }
 
-void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on, bool all,
-                        Suggestions& found) {
+void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on,
+                        std::int64_t run_ns, bool all, Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on);
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took any time.";
     return;
   }
-  const Facts facts(trace, plan);
+  const Facts facts(trace, plan, run_ns);
+  found.run_ms = static_cast<double>(facts.wall_ns) / 1e6;
   Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
   const std::int64_t replayed_ns = unchanged.wall_ns;
@@ -226,6 +228,7 @@ double profile_ns(const trace::Trace& trace) {
 void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& found) {
   const double whole = profile_ns(trace);
   found.measured_ms = whole / 1e6;
+  found.run_ms = found.measured_ms;
   found.why_no_gains =
       "This file has the times of operations but not what waited for what: estimates are upper "
       "bounds, the most an operation could save.";
@@ -262,15 +265,16 @@ void take_code_apart(Suggestion& one) {
 }  // namespace
 
 Suggestions suggest(const trace::Trace& trace, bool all) {
-  return suggest(trace, analyze::dependencies(trace), all);
+  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace).length_ns(), all);
 }
 
-Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, bool all) {
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, std::int64_t run_ns,
+                    bool all) {
   Suggestions found;
   if (on.gpu.rows.empty() && !trace.operations.empty()) {
     suggest_from_profile(trace, all, found);
   } else {
-    suggest_from_trace(trace, on, all, found);
+    suggest_from_trace(trace, on, run_ns, all, found);
   }
   for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion

@@ -17,7 +17,9 @@ namespace fathom::advise {
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);
 
-// The same where the dependencies of the trace are there already.
-Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, bool all = false);
+// The same where the dependencies of the trace are there already, and the length of the run (wall.h)
+// is known.
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, std::int64_t run_ns,
+                    bool all = false);
 
 }  // namespace fathom::advise

@@ -82,6 +82,7 @@ struct Suggestion {
 };
 
 struct Suggestions {
+  double run_ms = 0;                  // what percentages are of
   double measured_ms = 0;             // from the first to the last of what takes part
   std::optional<double> replayed_ms;  // the same without any change; absent where nothing depends
   bool has_gains = false;

@@ -79,6 +79,15 @@ const std::vector<analyze::ClassTime>& Analysis::classes() const {
   return get(classes_, "classes", [&] { return analyze::class_times(gpu_work()); });
 }
 
+const analyze::Wall& Analysis::wall() const {
+  return get(wall_, "wall", [&] { return analyze::wall(trace_, gpu_work(), steps()); });
+}
+
+const analyze::RunShares& Analysis::run_shares() const {
+  return get(run_shares_, "run_shares",
+             [&] { return analyze::run_shares(trace_, gpu_work(), wall(), steps()); });
+}
+
 const analyze::Dependencies& Analysis::dependencies() const {
   return get(dependencies_, "dependencies",
              [&] { return analyze::dependencies(trace_, gpu_work()); });
@@ -91,7 +100,7 @@ const analyze::CriticalPath& Analysis::critical_path() const {
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
   return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions",
-             [&] { return advise::suggest(trace_, dependencies(), all); });
+             [&] { return advise::suggest(trace_, dependencies(), wall().length_ns(), all); });
 }
 
 const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOptions& options) const {
@@ -104,6 +113,7 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
         window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
     std::vector<analyze::RankFindings> found = analyze::holistic(
         trace_, source_, windowed ? *windowed : gpu_work(), steps().size(), options.many_ranks);
+    analyze::add_run_shares(found, run_shares());
     path.get();
     analyze::add_critical_path(found, critical_path());
     return found;
@@ -113,10 +123,10 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
 const ProfileSession& Analysis::session() const {
   return get(session_, "session", [&] {
     if (analyze::is_fathom_run(trace_)) {
-      return analyze::session(trace_, operations(), memory(), source_);
+      return analyze::session(trace_, wall().time, operations(), memory(), source_);
     }
     ProfileSession time_alone;
-    time_alone.total_ns = activity().end_ns - activity().begin_ns;
+    time_alone.total_ns = wall().length_ns();
     return time_alone;
   });
 }

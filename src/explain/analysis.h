@@ -17,9 +17,11 @@
 #include "analyze/memory/memory.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
+#include "analyze/run/gpu_shares.h"
 #include "analyze/run/profile.h"
 #include "analyze/run/slices.h"
 #include "analyze/run/timeline_stats.h"
+#include "analyze/run/wall.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 
@@ -52,6 +54,8 @@ class Analysis {
 
   const analyze::GpuWork& gpu_work() const;
   const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
+  const analyze::Wall& wall() const;                       // the run: when it began and ended
+  const analyze::RunShares& run_shares() const;            // and what each GPU did in it
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -92,6 +96,8 @@ class Analysis {
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
   mutable Once<std::vector<analyze::ClassTime>> classes_;
+  mutable Once<analyze::Wall> wall_;
+  mutable Once<analyze::RunShares> run_shares_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`

@@ -176,7 +176,9 @@ std::string verdict_word(const compare::Verdict& verdict) {
 
 std::string story(const Comparison& comparison) {
   if (comparison.is_base_empty && comparison.is_current_empty) {
-    return "There are no operations on either side, so there is nothing to compare.";
+    const std::string whole = whole_text(comparison);
+    return whole.empty() ? "There are no operations on either side, so there is nothing to compare."
+                         : whole + " There are no operations on either side.";
   }
   if (comparison.is_base_empty || comparison.is_current_empty) {
     return fmt::format("There are no operations in the {}, so there is nothing to compare.",
@@ -214,8 +216,15 @@ std::string counts(const Comparison& comparison) {
   return text;
 }
 
+std::string left_out_text(std::size_t count) {
+  if (count == 0) return {};
+  return base::format_plural(count, "operation", "operations") + " below 0.01 % of the time " +
+         (count == 1 ? "is left out; --all shows it" : "are left out; --all shows them");
+}
+
 std::string advice(const Comparison& comparison) {
-  if (comparison.operations.empty() || comparison.outcome == ComparisonOutcome::not_comparable) {
+  const bool is_nothing = comparison.operations.empty() && !comparison.whole;
+  if (is_nothing || comparison.outcome == ComparisonOutcome::not_comparable) {
     return {};  // more runs of two different programs would not help
   }
   if (comparison.base_runs == 1 || comparison.current_runs == 1) {

@@ -20,6 +20,7 @@ struct RunReport {
   const std::vector<analyze::RankedOperation>& bottlenecks;
   const std::vector<trace::SpanId>& steps;
   const std::vector<analyze::ClassTime>& classes;  // of GPU work
+  const analyze::RunShares& shares;                // of the run, by GPU
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };

@@ -66,6 +66,8 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   const GpuWork work =
       gpu_work(trace, options.all_steps ? std::nullopt : whole_steps_end(trace, steps));
   std::vector<RankFindings> found = holistic(trace, source, work, steps.size(), options.many_ranks);
+  const GpuWork all = gpu_work(trace);
+  add_run_shares(found, run_shares(trace, all, wall(trace, all, steps), steps));
   add_critical_path(found, critical_path(trace));
   return found;
 }
@@ -88,6 +90,22 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   }
   for (RankFindings& one : found) one.run.rank = one.rank;
   return found;
+}
+
+std::optional<Temporal> temporal_of_run(const RankFindings& rank) {
+  if (!rank.in_run) return std::nullopt;
+  const GpuShares& gpu = rank.in_run->gpus.front();
+  return Temporal{gpu.wall_ns, gpu.idle_ns, gpu.compute_ns, gpu.communication.ns, gpu.copy.ns};
+}
+
+void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run) {
+  std::size_t next = 0;  // both are in the order of the devices; a window may leave some out
+  for (RankFindings& one : ranks) {
+    if (!one.temporal) continue;
+    while (next < run.gpus.size() && run.gpus[next].device != one.device) ++next;
+    if (next == run.gpus.size()) return;
+    one.in_run = RunShares{run.wall, {run.gpus[next++]}, run.steps, run.step_ns};
+  }
 }
 
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {

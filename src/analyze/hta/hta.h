@@ -17,6 +17,7 @@
 #include "analyze/hta/launches.h"
 #include "analyze/hta/queue.h"
 #include "analyze/ranks/rank_run.h"
+#include "analyze/run/gpu_shares.h"
 
 namespace fathom::analyze {
 
@@ -45,6 +46,10 @@ struct RankFindings {
   std::vector<Bandwidth> bandwidths;
   std::vector<Annotation> annotations;
 
+  // The run as every command means it, all steps, and what this GPU did in it: `gpus` has one.
+  // Absent without GPU work.
+  std::optional<RunShares> in_run;
+
   // Of the whole rank, all steps, without its segments; total_ns() is 0 without spans.
   CriticalPath critical_path;
 
@@ -60,9 +65,13 @@ struct HtaOptions {
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
 
-// The same of GPU work that is there already, without the critical path.
+// The same of GPU work that is there already, without the run and the critical path.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const GpuWork& work, std::uint64_t steps, bool many_ranks);
+// What a GPU did in the run, parted as HTA's window is; absent without GPU work.
+std::optional<Temporal> temporal_of_run(const RankFindings& rank);
+
+void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run);
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
 
 }  // namespace fathom::analyze

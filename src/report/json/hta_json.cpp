@@ -4,7 +4,9 @@
 #include "report/class_times_report.h"
 #include "report/critical_path_report.h"
 #include "report/hta_report.h"
+#include "report/hta_story.h"
 #include "report/ranks_report.h"
+#include "report/shares_report.h"
 
 namespace fathom::report {
 namespace {
@@ -157,6 +159,19 @@ void write_critical_path(JsonWriter& json, const analyze::CriticalPath& path, st
   }
 }
 
+// The run, beside HTA's window, which is `temporal`.
+void write_run(JsonWriter& json, const std::optional<analyze::RunShares>& run) {
+  json.key("run");
+  if (!run) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_wall(json, *run);
+  write_shares(json, run->gpus.front());
+  json.end_object();
+}
+
 void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t top) {
   json.begin_object().key("source").value(rank.source).key("rank").value(rank.rank);
   json.key("world_size").value(rank.world_size).key("device").value(rank.device);
@@ -168,6 +183,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t
   }
   json.key("steps").value(rank.steps);
   json.key("leaves_out_last_step").value(rank.leaves_out_last_step);
+  write_run(json, rank.in_run);
   write_temporal(json, rank.temporal);
   write_idle(json, rank);
   write_kernels(json, rank);
@@ -179,7 +195,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t
   json.end_object();
 }
 
-void write_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temporal) {
+void write_window_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temporal) {
   const auto share = [&](const char* name, std::int64_t analyze::Temporal::*part) {
     json.key(name).value(temporal ? std::optional(percent_of(*temporal.*part, temporal->total_ns))
                                   : std::nullopt);
@@ -190,16 +206,30 @@ void write_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temp
   share("memory_time_pct", &analyze::Temporal::memory_ns);
 }
 
+// Of the run, beside those of the window.
+void write_run_shares(JsonWriter& json, const std::optional<analyze::Temporal>& in_run) {
+  const auto share = [&](const char* name, std::int64_t analyze::Temporal::*part) {
+    json.key(name).value(in_run ? std::optional(percent_of(*in_run.*part, in_run->total_ns))
+                                : std::nullopt);
+  };
+  share("run_compute_pct", &analyze::Temporal::compute_ns);
+  share("run_exposed_communication_pct", &analyze::Temporal::communication_ns);
+  share("run_exposed_copy_pct", &analyze::Temporal::memory_ns);
+  share("run_idle_pct", &analyze::Temporal::idle_ns);
+}
+
 }  // namespace
 
 std::string to_json(const HtaReport& report, std::size_t top) {
   const analyze::HtaSummary& summary = report.summary;
   std::string out;
   JsonWriter json(out);
-  json.begin_object().key("ranks").begin_array();
+  json.begin_object().key("headline").value(hta_story(report));
+  json.key("ranks").begin_array();
   for (const analyze::RankFindings& rank : report.ranks) write_rank(json, rank, top);
   json.end_array();
-  write_shares(json, summary.temporal);
+  write_window_shares(json, summary.temporal);
+  write_run_shares(json, summary.in_run);
   json.key("comm_comp_overlap_pct").value(summary.comm_comp_overlap_pct);
   write_classes(json, summary.classes);
   json.key("top_kernels").begin_array();

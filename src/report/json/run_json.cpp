@@ -1,7 +1,9 @@
 #include "analyze/run/session.h"
 #include "base/json_writer.h"
 #include "report/class_times_report.h"
+#include "report/gpu_story.h"
 #include "report/run_report.h"
+#include "report/shares_report.h"
 
 namespace fathom::report {
 namespace {
@@ -15,7 +17,7 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
   json.key("source").value(report.source).key("format").value(text(run.format));
   json.key("command").value(text(run.command)).key("title").value(text(run.title));
   json.key("rank").value(run.rank).key("world_size").value(run.world_size);
-  json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
+  json.key("duration_ns").value(report.session.total_ns);
   json.key("spans").value(trace.spans.size()).key("dropped_spans").value(run.dropped_spans);
   json.key("threads").value(report.activity.threads);
   json.key("gpu_streams")
@@ -30,7 +32,21 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
     json.key("memory_bytes").value(device.memory_bytes);
     json.key("multiprocessors").value(device.multiprocessors).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_wall(json, report.shares);
+  json.end_object();
+}
+
+void write_gpus(base::JsonWriter& json, const RunReport& report) {
+  const std::vector<GpuOfRun> gpus = gpus_of(report.shares);
+  json.key("headline").value(gpus.empty() ? std::nullopt : std::optional(gpu_story(gpus)));
+  json.key("gpus").begin_array();
+  for (const analyze::GpuShares& gpu : report.shares.gpus) {
+    json.begin_object().key("device").value(gpu.device);
+    write_shares(json, gpu);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
@@ -68,6 +84,7 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   base::JsonWriter json(out);
   json.begin_object();
   write_run(json, report, trace);
+  write_gpus(json, report);
   json.key("operations").begin_array();
   for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
   json.end_array();

@@ -67,6 +67,7 @@ std::string to_json(const SuggestReport& report, std::size_t top) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("source").value(report.source);
+  json.key("run_ms").value(found.run_ms);
   json.key("measured_ms").value(found.measured_ms).key("replayed_ms").value(found.replayed_ms);
   json.key("has_gains").value(found.has_gains);
   json.key("why_no_gains");

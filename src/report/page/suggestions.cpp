@@ -11,9 +11,9 @@ using base::JsonWriter;
 
 constexpr std::size_t kEvidenceShown = 6;
 
-void write_gain(JsonWriter& json, const Suggestion& one, double measured_ms) {
+void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
   const auto share = [&](std::int64_t ns) {
-    return measured_ms > 0 ? static_cast<double>(ns) / 1e4 / measured_ms : 0;
+    return run_ms > 0 ? static_cast<double>(ns) / 1e4 / run_ms : 0;
   };
   json.key("gain");
   if (!one.gain) {
@@ -50,7 +50,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
     json.key("expected").value(one.expected_improvement).key("hint").value(one.implementation_hint);
     write_code(json, one.code);
     json.key("ranks").value(1).key("of_ranks").value(1);
-    write_gain(json, one, found.measured_ms);
+    write_gain(json, one, found.run_ms);
     json.key("evidence_count").value(one.evidence_count).key("evidence").begin_array();
     for (std::size_t i = 0; i < std::min(kEvidenceShown, one.evidence.size()); ++i) {
       const trace::SpanId id = one.evidence[i];

@@ -128,15 +128,17 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
   const std::size_t shown = std::min(top, report.ranks.size());
   for (const RankFindings& rank : std::span(report.ranks).first(shown)) {
     const std::string gpu = rank.device ? std::to_string(*rank.device) : "–";
-    if (!rank.temporal) {
+    const std::optional<analyze::Temporal> of_run = analyze::temporal_of_run(rank);
+    if (!of_run) {
       table.row({rank_text(report, rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
       continue;
     }
-    const analyze::Temporal& time = *rank.temporal;
+    const analyze::Temporal& time = *of_run;
     table.row({rank.rank ? std::to_string(*rank.rank) : rank_text(report, rank), gpu,
                base::format_duration(time.total_ns), share(time.compute_ns, time.total_ns),
                share(time.communication_ns, time.total_ns), share(time.memory_ns, time.total_ns),
-               share(time.idle_ns, time.total_ns), share(rank.idle.host_wait_ns, time.total_ns),
+               share(time.idle_ns, time.total_ns),
+               share(rank.in_run->gpus.front().host_late_ns(), time.total_ns),
                rank.comm_comp_overlap_pct ? format_percent(*rank.comm_comp_overlap_pct) : "–"});
   }
   return titled(table, width) + more_rows(report.ranks.size(), shown);

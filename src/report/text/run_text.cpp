@@ -7,12 +7,14 @@
 #include "base/format.h"
 #include "base/shell_word.h"
 #include "base/table.h"
+#include "report/gpu_story.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
 #include "report/run_report.h"
 #include "report/text/class_table.h"
 #include "report/text/more_rows.h"
 #include "report/text/session_text.h"
+#include "report/text/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -20,8 +22,8 @@ namespace {
 using analyze::Operation;
 using trace::SpanKind;
 
-// The one sentence that tells the story.
-std::string story(const RunReport& report, const trace::Trace& trace) {
+// What it is about, in a sentence or two.
+std::string story(const RunReport& report, const trace::Trace& trace, std::size_t width) {
   const analyze::Activity& activity = report.activity;
   const std::string threads = base::format_plural(activity.threads, "thread", "threads");
   if (trace.spans.size() == 0 && !trace.operations.empty()) {
@@ -45,19 +47,7 @@ std::string story(const RunReport& report, const trace::Trace& trace) {
     return fmt::format("  This trace has no GPU work: {} on {}.\n",
                        base::format_plural(trace.spans.size(), "span", "spans"), threads);
   }
-  const auto window = static_cast<double>(*activity.gpu_window_ns);
-  const double busy = window > 0 ? static_cast<double>(*activity.gpu_busy_ns) / window * 100 : 100;
-  const std::string streams = base::format_plural(activity.gpu_streams, "stream", "streams");
-  if (activity.gpus.size() == 1) {
-    return fmt::format(
-        "  The GPU was busy {} of the {} between its first and last work ({}, {}).\n",
-        base::format_percent(busy), base::format_duration(window), streams, threads);
-  }
-  return fmt::format(
-      "  The {} GPUs were busy {} of the time on average ({} between their first and last work; "
-      "{}, {}).\n",
-      activity.gpus.size(), base::format_percent(busy), base::format_duration(window), streams,
-      threads);
+  return wrapped(gpu_story(gpus_of(report.shares)), "  ", width);
 }
 
 std::string shown_name(const Operation& operation) {
@@ -166,7 +156,7 @@ std::string bottleneck_list(const RunReport& report, std::size_t top, std::size_
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
                     std::size_t width, KernelRows kernels) {
   if (analyze::is_fathom_run(trace)) return session_text(report, trace, top, width, kernels);
-  std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace);
+  std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace, width);
   if (kernels == KernelRows::by_class) {
     text += class_table(report.classes, top, width);
   } else {

@@ -39,7 +39,7 @@ std::string headline(const SuggestReport& report) {
   if (report.steps > 0) {
     parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
-  if (report.found.measured_ms > 0) parts.push_back(duration_ms(report.found.measured_ms));
+  if (report.found.run_ms > 0) parts.push_back(duration_ms(report.found.run_ms));
   return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
 }
 
