@@ -145,11 +145,18 @@ void Core::set_recording(bool on) noexcept {
   change();
 }
 
-bool Core::start_recording(const std::string& path) noexcept {
+void Core::set_live(LiveFile* live) noexcept {
+  if (live == nullptr) return;  // what came out of an earlier one goes back there
+  pool.set_live(live);
+  activities.set_live(live);
+  set_live_names(live);
+}
+
+bool Core::start_recording(const std::string& path, bool is_live) noexcept {
   const std::lock_guard lock(recording_mutex_);
   try {
     recording_file_.reset();
-    recording_file_ = std::make_unique<Recording>(*this, path);
+    recording_file_ = std::make_unique<Recording>(*this, path, is_live);
     return true;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fathom: %s\n", error.what());
@@ -160,7 +167,7 @@ bool Core::start_recording(const std::string& path) noexcept {
 void Core::start_recording_from_environment() noexcept {
   if (&generation_ != &global_generation) return;
   if (const char* const path = std::getenv("FATHOM_RUN_FILE"); path != nullptr && *path != '\0') {
-    start_recording(path);
+    start_recording(path, true);
   }
 }
 
@@ -331,7 +338,9 @@ void Core::start_over_in_child() noexcept {
     recording_file_->abandon();
     static_cast<void>(recording_file_.release());
     set_recording(false);
-    activities.set_streaming(false);
+    activities.start_over_in_child();
+    set_live_names(nullptr);
+    pending_blocks_.store(0, std::memory_order_relaxed);
     restart_from_environment_.store(true, std::memory_order_relaxed);
   }
   auto* const own = static_cast<ThreadState*>(pthread_getspecific(key_));
@@ -339,7 +348,9 @@ void Core::start_over_in_child() noexcept {
     const std::lock_guard lock(mutex_);
     for (const auto& state : threads_) {
       for (const auto& scope : state->free_scopes) scope->keeper.store(FreeScope::Keeper::nobody);
+      forget_in_child(*state);
     }
+    pool.start_over_in_child();
     std::erase_if(threads_, [&](const auto& each) { return each.get() != own; });
   }
   if (own != nullptr) {
