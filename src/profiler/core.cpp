@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPendingBlocks = (std::size_t{64} << 20) / kBlockBytes;
 
 // What exists, so that a thread that ends while its profiler is destroyed does no harm, and so that
-// a fork finds every lock. Its mutex is taken before all others.
+// a fork finds every lock. Its mutex is taken before all others but global_core_mutex.
 struct Live {
   std::mutex mutex;
   std::unordered_set<const ThreadState*> states;
@@ -28,6 +28,7 @@ Live& live() {
 }
 
 void before_fork() {
+  global_core_mutex.lock();
   live().mutex.lock();
   for (Core* core : live().cores) core->lock_for_fork();
   lock_operations();
@@ -37,6 +38,7 @@ void after_fork_in_parent() {
   unlock_operations();
   for (Core* core : live().cores) core->unlock_after_fork();
   live().mutex.unlock();
+  global_core_mutex.unlock();
 }
 
 void after_fork_in_child() {
@@ -48,6 +50,12 @@ void after_fork_in_child() {
     for (const auto& state : core->all_threads()) live().states.insert(state.get());
   }
   live().mutex.unlock();
+  global_core_mutex.unlock();
+}
+
+// From the beginning: a fork while another thread makes the first core has to wait for it.
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 // A thread that leaves scopes open leaves its state to those who end them.
@@ -84,9 +92,6 @@ Core::Core(const Options& options, std::atomic<std::uint64_t>* generation)
     : generation_(generation != nullptr ? *generation : own_generation_) {
   has_key_ = pthread_key_create(&key_, on_thread_exit) == 0;
   configure(options);
-  static const int watching_forks =
-      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(watching_forks);
   const std::lock_guard lock(live().mutex);
   live().cores.insert(this);
 }

@@ -129,6 +129,7 @@ class Core {
 
 // The global profiler's core; made on first use, never destroyed. Null when out of memory.
 const std::shared_ptr<Core>& global_core() noexcept;
+extern std::mutex global_core_mutex;  // held while it is made; taken before all others
 
 // A scope that begins under `scope`'s name on `thread`, whatever the fast path could not do.
 // False where it is not to be ended.

@@ -35,8 +35,10 @@ std::byte* map_live(int fd) {
   auto* const begin = static_cast<std::byte*>(room) + before;
   if (before > 0) munmap(room, before);
   munmap(begin + kLiveBytes, kBlockBytes - before);
-  if (mmap(begin, kLiveBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-          MAP_FAILED ||
+  // Not to be read or written until it is unlocked: a program that keeps all its memory in place
+  // (mlockall) would otherwise be given every page of it now.
+  if (mmap(begin, kLiveBytes, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ||
+      munlock(begin, kLiveBytes) != 0 || mprotect(begin, kLiveBytes, PROT_READ | PROT_WRITE) != 0 ||
       !populate(begin, sizeof(LiveHeader))) {
     munmap(begin, kLiveBytes);
     return nullptr;

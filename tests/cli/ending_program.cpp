@@ -3,6 +3,7 @@
 //   ending_program HOW N [THREADS]    N scopes on each thread, and the end
 //
 // HOW: _exit, exec, abort, term, kill, segv, return; fork (a child does one scope, and _exit);
+// forks (children are forked while threads begin their first scopes);
 // daemon (closes all descriptors, leaves its folder, then _exit); limit (a limit on the size of
 // files comes first, then _exit).
 #include <fathom/fathom.h>
@@ -38,6 +39,26 @@ int run_fork() {
   return WEXITSTATUS(status);
 }
 
+// The first scope of all makes the profiler: a child that is forked meanwhile must not wait for it.
+int run_forks() {
+  std::atomic<bool> go = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!go) std::this_thread::yield();
+      FATHOM_SCOPE("work");
+    });
+  }
+  go = true;
+  int failed = 0;
+  for (int i = 0; i < 5; ++i) {
+    const int status = run_fork();
+    failed += status != 0 ? 1 : 0;
+  }
+  for (std::thread& thread : threads) thread.join();
+  return failed;
+}
+
 [[noreturn]] void end(const std::string& how) {
   if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "abort") std::abort();
@@ -58,6 +79,7 @@ int main(int argc, char** argv) {
     const rlimit limit{1 << 16, 1 << 16};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
+  if (how == "forks") return run_forks();
   FATHOM_SCOPE("never ends");
   if (how == "daemon") {
     work(1);
@@ -78,6 +100,6 @@ int main(int argc, char** argv) {
   work(number);
   while (working > 0) std::this_thread::yield();
   if (how == "return") std::exit(0);
-  if (how == "fork") return run_fork();
+  if (how == "fork") std::exit(run_fork());
   end(how);
 }

@@ -109,7 +109,24 @@ TEST(SuddenEnd, AForkedChildHasItsOwnScopesAndNotTheParents) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto calls = scopes_of(scratch);
   EXPECT_EQ(calls.at("work"), 100);
-  if (has_memory_files()) EXPECT_EQ(calls.at("in the child"), 1);
+  if (has_memory_files()) {
+    EXPECT_EQ(calls.at("in the child"), 1);
+  }
+}
+
+TEST(SuddenEnd, ChildrenForkedDuringTheVeryFirstScopeDoNotHang) {
+  for (int i = 0; i < 8; ++i) {
+    const Scratch scratch;
+    const Outcome outcome = profile(scratch, {"timeout", "20", kEnding, "forks", "0"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+}
+
+TEST(SuddenEnd, AProgramMayRemoveItsParts) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {"sh", "-c", "rm -rf run.pftrace.parts-*; exit 4"});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_TRUE(run_of(scratch)["session"]["scopes"].empty()) << outcome.err;
 }
 
 TEST(SuddenEnd, ADaemonThatClosesEverythingKeepsIt) {
