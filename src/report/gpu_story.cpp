@@ -44,25 +44,26 @@ std::string per_step_text(std::int64_t ns, const RunShares& run) {
   const auto wall = static_cast<double>(run.wall.length_ns());
   if (!run.step_ns || wall <= 0) return {};
   const auto step = static_cast<double>(*run.step_ns);
-  return fmt::format(", {} of each step of {}",
+  return fmt::format("; {} of each step of {}",
                      format_duration(static_cast<double>(ns) / wall * step), format_duration(step));
 }
 
 std::string communication_text(const GpuShares& gpu, const RunShares& run) {
   const analyze::ExposedWork& work = gpu.communication;
-  return fmt::format("{}, {} ({}){}", name_text(work.what), format_duration(work.what_ns),
-                     format_plural(work.calls, "call", "calls"), per_step_text(work.what_ns, run));
+  return fmt::format("mostly {} ({}, {}){}", name_text(work.what),
+                     format_plural(work.calls, "call", "calls"), format_duration(work.what_ns),
+                     per_step_text(work.ns, run));
 }
 
 std::string copies_text(const GpuShares& gpu) {
   const analyze::ExposedWork& work = gpu.copy;
-  std::string text = fmt::format("{}, {} ({}", name_text(work.what), format_duration(work.what_ns),
+  std::string text = fmt::format("mostly {} ({}", name_text(work.what),
                                  format_plural(work.calls, "copy", "copies"));
   if (work.bytes && *work.bytes > 0 && work.work_ns > 0) {
     text += fmt::format(" at {:.1f} GB/s",
                         static_cast<double>(*work.bytes) / static_cast<double>(work.work_ns));
   }
-  return text + ")";
+  return text + ", " + format_duration(work.what_ns) + ")";
 }
 
 std::string launch_text(const GpuShares& gpu) {
@@ -81,13 +82,12 @@ std::string code_text(const IdleTime& idle) {
 }
 
 std::string sync_text(const IdleTime& idle) {
-  std::string what = name_text(idle.what);
-  if (idle.call != idle.what && !idle.call.empty()) what += " (" + name_text(idle.call) + ")";
-  std::string text = fmt::format(
-      "{} after the host had waited for the GPU, mostly in {}, {}", format_duration(idle.ns), what,
-      idle.what_gaps == 1 ? "once" : base::format_count(idle.what_gaps) + " times");
+  std::string text = fmt::format("{} in {} after the host had waited for the GPU, mostly in {}",
+                                 format_duration(idle.ns), format_plural(idle.gaps, "gap", "gaps"),
+                                 name_text(idle.what));
+  if (idle.call != idle.what && !idle.call.empty()) text += " (" + name_text(idle.call) + ")";
   if (idle.bytes) {
-    text += fmt::format(", for copies of up to {}",
+    text += fmt::format(" for copies of up to {}",
                         base::format_bytes(static_cast<double>(*idle.bytes)));
   }
   return text;
@@ -161,7 +161,7 @@ std::string walls_text(std::span<const GpuOfRun> gpus) {
 
 std::string bound_text(const GpuShares& gpu) {
   if (gpu.largest.empty()) return {};
-  return fmt::format(" {} is {} of the GPU's work.", name_text(gpu.largest),
+  return fmt::format(" The largest part of its work is {} ({}).", name_text(gpu.largest),
                      format_percent(gpu.largest_pct));
 }
 

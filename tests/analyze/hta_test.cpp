@@ -265,10 +265,11 @@ TEST(HtaSummary, SharesAreOfTheTimeOfAllGpus) {
   EXPECT_EQ(summary.temporal->idle_ns, 15);
   EXPECT_EQ(summary.kernels[0].name, "gemm");
   EXPECT_EQ(summary.kernels[0].durations.count(), 4U);
-  ASSERT_EQ(summary.bottlenecks.size(), 3U);
-  EXPECT_EQ(summary.bottlenecks[0].loss, Loss::communication);
-  EXPECT_EQ(name_of(summary.bottlenecks[0].loss), "communication");
-  EXPECT_DOUBLE_EQ(summary.bottlenecks[0].share_pct, 5);
+  ASSERT_TRUE(summary.in_run);
+  ASSERT_FALSE(summary.bottlenecks.empty());
+  const HtaBottleneck& first = summary.bottlenecks.front();
+  EXPECT_EQ(first.share_pct, percent_of(first.time_ns, summary.in_run->total_ns)) << "of the run";
+  for (const HtaBottleneck& one : summary.bottlenecks) EXPECT_LE(one.time_ns, first.time_ns);
 }
 
 }  // namespace fathom::analyze::hta_test

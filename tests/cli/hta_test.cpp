@@ -40,8 +40,9 @@ TEST(Hta, TextTellsTheStoryOfARank) {
   const Outcome text = run_program({"hta", scratch.write("trace.json", rank_trace(1, 0))});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_EQ(text.err, "");
-  EXPECT_NE(text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
-            std::string::npos)
+  EXPECT_NE(
+      text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
+      std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("AllReduce, 100.0 µs (1 call)"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("rank 1 of 2"), std::string::npos) << text.out;

@@ -53,11 +53,10 @@ TEST(GpuStory, NamesTheCauseOfIdleTime) {
             "70.0 ms while the host ran code that launches nothing, mostly normalize (50.0 ms).");
   EXPECT_EQ(idle_story(IdleCause::host_code, {}),
             "70.0 ms in which nothing was recorded on the host.");
-  EXPECT_EQ(
-      idle_story(IdleCause::sync,
-                 {.what = "aten::to", .call = "cudaMemcpyAsync", .what_gaps = 96, .bytes = 8}),
-      "70.0 ms after the host had waited for the GPU, mostly in aten::to (cudaMemcpyAsync), "
-      "96 times, for copies of up to 8 B.");
+  EXPECT_EQ(idle_story(IdleCause::sync,
+                       {.gaps = 96, .what = "aten::to", .call = "cudaMemcpyAsync", .bytes = 8}),
+            "70.0 ms in 96 gaps after the host had waited for the GPU, mostly in aten::to "
+            "(cudaMemcpyAsync) for copies of up to 8 B.");
   EXPECT_EQ(idle_story(IdleCause::set_up, {.what = "cudaMalloc"}),
             "70.0 ms in calls that took ten times as long as usual, mostly cudaMalloc.");
   EXPECT_EQ(idle_story(IdleCause::call, {.what = "cudaHostAlloc"}),
@@ -83,8 +82,8 @@ TEST(GpuStory, NamesWhatIsExposed) {
   copies.copy.calls = 226;
   copies.copy.bytes = 2'500'000'000;
   EXPECT_EQ(story_of(run_with({copies})),
-            "The GPU computed 2.0 % of 100.0 ms; the largest loss is 97.0 % exposed copies: Memcpy "
-            "HtoD (Pinned -> Device), 97.0 ms (226 copies at 25.0 GB/s).");
+            "The GPU computed 2.0 % of 100.0 ms; the largest loss is 97.0 % exposed copies: mostly "
+            "Memcpy HtoD (Pinned -> Device) (226 copies at 25.0 GB/s, 97.0 ms).");
   GpuShares exchange = gpu_with(30, 64, 3);
   exchange.communication.what = "AllReduce";
   exchange.communication.what_ns = 60 * kMs;
@@ -94,7 +93,7 @@ TEST(GpuStory, NamesWhatIsExposed) {
   run.step_ns = 25 * kMs;
   EXPECT_EQ(story_of(run),
             "The GPU computed 30.0 % of 100.0 ms; the largest loss is 64.0 % exposed "
-            "communication: AllReduce, 60.0 ms (8 calls), 15.0 ms of each step of 25.0 ms.");
+            "communication: mostly AllReduce (8 calls, 60.0 ms); 16.0 ms of each step of 25.0 ms.");
 }
 
 TEST(GpuStory, WithoutALossOfTenPerCentItIsGpuBound) {
@@ -102,7 +101,8 @@ TEST(GpuStory, WithoutALossOfTenPerCentItIsGpuBound) {
   gpu.largest = "gemm";
   gpu.largest_pct = 61;
   EXPECT_EQ(story_of(run_with({gpu})),
-            "The GPU computed 91.0 % of 100.0 ms: GPU-bound. gemm is 61.0 % of the GPU's work.");
+            "The GPU computed 91.0 % of 100.0 ms: GPU-bound. The largest part of its work is gemm "
+            "(61.0 %).");
 }
 
 TEST(GpuStory, OfSeveralGpusTheRangeAndTheWorst) {

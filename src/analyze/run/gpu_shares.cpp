@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/classes/class_times.h"
 #include "analyze/run/idle_cause.h"
 #include "base/json_scan.h"
 #include "base/median.h"
@@ -175,8 +176,9 @@ class IdleAccount {
   }
 
   void add(const IdleGapOfGpu& gap, GpuShares& shares) {
-    for (const Interval& piece :
-         base::subtract(std::span(&gap.time, 1), base::touching(apart_, gap.time))) {
+    const std::span<const Interval> apart = base::touching(apart_, gap.time);
+    if (apart.empty()) return add_piece(gap, shares);
+    for (const Interval& piece : base::subtract(std::span(&gap.time, 1), apart)) {
       add_piece({piece, gap.before, gap.after}, shares);
     }
   }
@@ -226,7 +228,8 @@ class IdleAccount {
     ++one.gaps;
     if (!is_sync) return;
     one.call = trace_.name(cause.call);
-    const bool is_own_copy = gap.before != nullptr && gap.before->type == WorkType::memory;
+    const bool is_own_copy =
+        cause.is_at_once && gap.before != nullptr && gap.before->type == WorkType::memory;
     if (!is_own_copy) return;
     const std::optional<std::int64_t> bytes = bytes_of(trace_, gap.before->span);
     if (bytes) one.bytes = std::max(one.bytes.value_or(0), *bytes);
@@ -288,9 +291,19 @@ void add_launches(GpuShares& shares, const trace::Trace& trace, const GpuWork& w
   shares.launch_period_ns = base::median(std::move(starts));
 }
 
-// Which part of the GPU's work is the largest: the one place that says what a part is.
+// Which part of what the GPU computed is the largest: the one place that says what a part is. A
+// class of kernels; the kernel where its class says nothing.
 void add_largest(GpuShares& shares, const trace::Trace& trace, const GpuWork& work,
                  const DeviceWork& device) {
+  for (const ClassTime& one : class_times(work, device)) {
+    const KernelClass what = one.kernel_class;
+    if (what == KernelClass::copy || what == KernelClass::fill) continue;
+    if (what == KernelClass::communication) continue;
+    if (what == KernelClass::other) break;
+    shares.largest = label_of(what);
+    shares.largest_pct = one.share_pct;
+    return;
+  }
   TimeByName times;
   std::int64_t all = 0;
   for (const std::uint32_t at : rows_of(device)) {

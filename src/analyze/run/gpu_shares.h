@@ -89,7 +89,8 @@ struct GpuShares {
   std::optional<std::int64_t> launch_period_ns;  // median from one to the next
   std::optional<std::int64_t> kernel_ns;         // median
 
-  // What the GPU spent most time on, and how much of the time of all its work.
+  // What the GPU spent most time on: a class of kernels, or the kernel where its class says
+  // nothing; and how much of the time of all its work.
   std::string largest;
   double largest_pct = 0;
 

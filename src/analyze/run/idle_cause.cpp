@@ -169,7 +169,7 @@ CauseOfGap IdleCauseFinder::cause_on_host(const IdleGapOfGpu& gap, TrackId track
     return {IdleCause::call, longest, track, host};
   }
   const SpanId before = host_keeps_up_ ? last_wait(track, host.end) : kNoSpan;
-  if (before != kNoSpan) return {IdleCause::sync, before, track, host};
+  if (before != kNoSpan) return {IdleCause::sync, before, track, host, false};
   return {IdleCause::launch, kNoSpan, track, host};
 }
 

@@ -24,6 +24,7 @@ struct CauseOfGap {
   trace::SpanId call = trace::kNoSpan;  // that waited, was slow, or filled the gap
   trace::TrackId track = 0;             // host_code: of the thread
   base::Interval host;                  // from the gap's begin to the launch
+  bool is_at_once = true;               // sync: the wait lasted into the gap; else it came before
 };
 
 struct CodeOfGap {

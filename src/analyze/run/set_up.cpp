@@ -116,8 +116,12 @@ SetUp find_set_up(const trace::Trace& trace, const base::IntervalSet& idle,
     const base::IntervalSet in_calls = base::intersect(base::normalize(std::move(times)), idle);
     const bool is_most =
         2 * base::total_length(in_calls) >= base::length_within(idle, time_of(around));
-    if (is_most) {
-      all.push_back(time_of(around));
+    if (is_most) {  // as far as the stretches go that hold the calls
+      for (const Interval& stretch : base::touching(idle, time_of(around))) {
+        if (base::touching(in_calls, stretch).empty()) continue;
+        all.push_back({std::max(stretch.begin, spans.start_ns[around]),
+                       std::min(stretch.end, spans.end_ns(around))});
+      }
     } else {
       all.insert(all.end(), in_calls.begin(), in_calls.end());
     }
