@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -98,8 +99,24 @@ TEST(SuddenEnd, EveryKernelThatWasOverIsInTheRun) {
     const Scratch scratch;
     profile(scratch, {kOpencl, how});
     const json run = run_of(scratch);
-    ASSERT_EQ(run["session"]["gpu_operations"].size(), 1U) << how;
-    EXPECT_EQ(run["session"]["gpu_operations"][0]["calls"], 100) << how;
+    ASSERT_EQ(run["session"]["kernels"].size(), 1U) << how;
+    EXPECT_EQ(run["session"]["kernels"][0]["calls"], 100) << how;
+  }
+}
+
+// In the middle of everything, the writer's own work included: nothing is lost and nothing twice.
+TEST(SuddenEnd, AKillAtAnyInstantKeepsWhatWasDone) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  for (int i = 0; i < 3; ++i) {
+    const Scratch scratch;
+    const std::string counters = scratch.write("counters", std::string(4096, '\0'));
+    EXPECT_EQ(profile(scratch, {kEnding, "racing", counters}).signal, SIGKILL);
+    std::uint64_t counted[2];
+    std::memcpy(counted, content_of(counters).data(), sizeof counted);
+    const auto calls = static_cast<std::uint64_t>(scopes_of(scratch).at("work"));
+    EXPECT_GT(calls, 0U);
+    EXPECT_GE(calls, counted[0] + counted[1]);
+    EXPECT_LE(calls, counted[0] + counted[1] + 2) << "one per thread that is not counted yet";
   }
 }
 
