@@ -56,11 +56,11 @@ struct SuddenEnd {
 
 class SuddenEnds : public ::testing::TestWithParam<SuddenEnd> {};
 
-// One scope, some that fill a part of a block, and many blocks of them.
+// One scope, and many blocks of them.
 TEST_P(SuddenEnds, EveryScopeUntilThenIsInTheRun) {
   if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
   const SuddenEnd end = GetParam();
-  for (const int scopes : {1, 1000, 60'000}) {
+  for (const int scopes : {1, 60'000}) {
     const Scratch scratch;
     const Outcome outcome = profile(scratch, {kEnding, end.how, std::to_string(scopes)});
     EXPECT_EQ(outcome.status, end.status);
@@ -69,15 +69,6 @@ TEST_P(SuddenEnds, EveryScopeUntilThenIsInTheRun) {
     EXPECT_EQ(calls.at("work"), scopes);
     EXPECT_EQ(calls.at("described"), 1);
   }
-}
-
-TEST_P(SuddenEnds, EveryThreadIsInTheRun) {
-  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
-  const Scratch scratch;
-  profile(scratch, {kEnding, GetParam().how, "5000", "4"});
-  const auto calls = scopes_of(scratch);
-  EXPECT_EQ(calls.at("work"), 4 * 5000);
-  EXPECT_EQ(calls.at("described"), 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SuddenEnds,
@@ -91,6 +82,15 @@ INSTANTIATE_TEST_SUITE_P(Ways, SuddenEnds,
                            std::erase(name, '_');
                            return name;
                          });
+
+TEST(SuddenEnd, OfManyThreadsLosesNone) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  const Scratch scratch;
+  profile(scratch, {kEnding, "kill", "5000", "4"});
+  const auto calls = scopes_of(scratch);
+  EXPECT_EQ(calls.at("work"), 4 * 5000);
+  EXPECT_EQ(calls.at("described"), 4);
+}
 
 // Finished as the program knows it: clFinish has returned.
 TEST(SuddenEnd, EveryKernelThatWasOverIsInTheRun) {
@@ -107,7 +107,7 @@ TEST(SuddenEnd, EveryKernelThatWasOverIsInTheRun) {
 // In the middle of everything, the writer's own work included: nothing is lost and nothing twice.
 TEST(SuddenEnd, AKillAtAnyInstantKeepsWhatWasDone) {
   if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2; ++i) {
     const Scratch scratch;
     const std::string counters = scratch.write("counters", std::string(4096, '\0'));
     EXPECT_EQ(profile(scratch, {kEnding, "racing", counters}).signal, SIGKILL);
@@ -132,7 +132,7 @@ TEST(SuddenEnd, AForkedChildHasItsOwnScopesAndNotTheParents) {
 }
 
 TEST(SuddenEnd, ChildrenForkedDuringTheVeryFirstScopeDoNotHang) {
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 5; ++i) {
     const Scratch scratch;
     const Outcome outcome = profile(scratch, {"timeout", "20", kEnding, "forks", "0"});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
