@@ -30,7 +30,8 @@ json run_of(const Scratch& scratch) {
 
 std::map<std::string, int> scopes_of(const Scratch& scratch) {
   std::map<std::string, int> calls;
-  for (const json& scope : run_of(scratch)["session"]["scopes"]) {
+  const json run = run_of(scratch);
+  for (const json& scope : run["session"]["scopes"]) {
     calls[scope["name"]] = scope["calls"];
   }
   return calls;
