@@ -180,9 +180,9 @@ void ActivityLog::start_over_in_child() noexcept {
 }
 
 void ActivityLog::take_stream(Stream& into) noexcept {
+  const std::lock_guard lock(mutex_);  // to the end: the live file's pieces go back under it, too
   std::vector<Block> written = std::move(into.blocks);
   into = {};
-  const std::lock_guard lock(mutex_);
   std::swap(stream_, into);
   while (!written.empty() && spare_.size() < kSpareBlocks) {
     try {

@@ -3,16 +3,21 @@
 //   ending_program HOW N [THREADS]    N scopes on each thread, and the end
 //
 // HOW: _exit, exec, abort, term, kill, segv, return; fork (a child does one scope, and _exit);
+// racing (N is a file: two threads count their finished scopes there, until a kill from within);
 // forks (children are forked while threads begin their first scopes);
 // daemon (closes all descriptors, leaves its folder, then _exit); limit (a limit on the size of
 // files comes first, then _exit).
 #include <fathom/fathom.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -59,6 +64,23 @@ int run_forks() {
   return failed;
 }
 
+int run_racing(const char* counters_path) {
+  const int fd = open(counters_path, O_RDWR);
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (page == MAP_FAILED) return 3;
+  auto* const counters = static_cast<std::atomic<std::uint64_t>*>(page);
+  for (int i = 0; i < 2; ++i) {
+    std::thread([counters, i] {
+      for (;;) {
+        { FATHOM_SCOPE("work"); }
+        counters[i].fetch_add(1);
+      }
+    }).detach();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return raise(SIGKILL);
+}
+
 [[noreturn]] void end(const std::string& how) {
   if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "abort") std::abort();
@@ -80,6 +102,7 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   if (how == "forks") return run_forks();
+  if (how == "racing") return run_racing(argv[2]);
   FATHOM_SCOPE("never ends");
   if (how == "daemon") {
     work(1);

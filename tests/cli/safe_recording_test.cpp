@@ -232,4 +232,24 @@ TEST(SafeRecording, FathomMayBeStoppedForAWhile) {
   EXPECT_TRUE(is_run(scratch.path("run.pftrace")));
 }
 
+// The program is not Fathom's to end; its part stays, and is a run.
+TEST(SafeRecording, AProgramOutlivesAFathomThatIsKilled) {
+  const Scratch scratch;
+  const Outcome outcome =
+      shell(scratch, std::string("touch ready; sleep 0.3; ") + kScopes + " scopes 5; touch done",
+            {"-o", "run.pftrace"}, [&](pid_t fathom) {
+              wait_for(scratch.path("ready"));
+              kill(fathom, SIGKILL);
+            });
+  EXPECT_EQ(outcome.signal, SIGKILL);
+  wait_for(scratch.path("done"));
+  std::size_t parts = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch.path(""))) {
+    if (!entry.path().parent_path().filename().string().starts_with("run.pftrace.parts-")) continue;
+    EXPECT_TRUE(is_run(entry.path().string()));
+    ++parts;
+  }
+  EXPECT_EQ(parts, 1U);
+}
+
 }  // namespace fathom::cli::safe_recording_test
