@@ -61,6 +61,16 @@ struct Facts {
   // It loads data, or is part of what does.
   bool loads_data(trace::SpanId span) const { return loads_[span]; }
   bool is_wait(trace::SpanId span) const { return waits_[span]; }
+  // A launch that found the launch queue full: the host was ahead, and what it took beyond a usual
+  // launch is neither the launch's nor the host's.
+  bool is_blocked(trace::SpanId span) const {
+    return !on.queue_waits.empty() && queue_wait_of(on, span) != nullptr;
+  }
+  // How long a call kept its thread busy: without the wait for room in the queue.
+  std::int64_t call_ns(trace::SpanId call) const {
+    return is_blocked(call) ? std::min(spans.duration_ns[call], plan.launch_call_ns)
+                            : spans.duration_ns[call];
+  }
   TransferDirection direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
     return on.host.thread_of_track[spans.track[span]];

@@ -8,7 +8,8 @@
 // Trigger  The GPU is idle for over 5 % of the run in gaps that end with work launched only
 //          after the gap had begun, not counting what another rule sees a cause for in them; or
 //          launch calls take over 50 µs on average. A launch of 1 ms and more sets something up,
-//          which is the matter of `setup`: neither it nor the gap that it ended is counted.
+//          which is the matter of `setup`: neither it nor the gap that it ended is counted. Nor is
+//          what a launch waited for room in a full launch queue: there the host is ahead.
 // Edit     What the host does between launches, and the launches, take 75, 50 and 10 % of the time:
 //          a little compiled, compiled, captured as one graph a step. Not edited: loading data,
 //          waiting, long operations in long gaps (`idle`). No more is claimed than those gaps took.
@@ -20,7 +21,7 @@ constexpr std::int64_t kSlowLaunchNs = 50'000;
 
 // A call that takes 1 ms and more loads code, or copies what is not pinned.
 bool is_long(const Facts& facts, SpanId call) {
-  return facts.spans.duration_ns[call] >= kLongGapNs;
+  return facts.call_ns(call) >= kLongGapNs;
 }
 
 bool is_dispatch(const Facts& facts, std::size_t piece) {
@@ -28,7 +29,7 @@ bool is_dispatch(const Facts& facts, std::size_t piece) {
   if (facts.in_long_operation[piece]) return false;
   if (span == kNoSpan) return true;
   if (facts.spans.kind[span] == SpanKind::runtime_call && is_long(facts, span)) return false;
-  if (facts.loads_data(span) || facts.is_wait(span)) return false;
+  if (facts.loads_data(span) || facts.is_wait(span) || facts.is_blocked(span)) return false;
   const CallRole role = facts.role(span);
   return facts.spans.kind[span] != SpanKind::runtime_call || role == CallRole::launch ||
          role == CallRole::copy;
@@ -105,8 +106,8 @@ LaunchCalls launch_calls(const Facts& facts) {
   LaunchCalls calls;
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
     if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
-    const std::int64_t time = facts.spans.duration_ns[id];
     if (facts.role(id) != CallRole::launch) continue;
+    const std::int64_t time = facts.call_ns(id);
     ++(is_long(facts, id) ? calls.long_count : calls.count);
     (is_long(facts, id) ? calls.long_ns : calls.total_ns) += time;
   }

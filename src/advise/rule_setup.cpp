@@ -11,7 +11,8 @@
 
 // Trigger  Of calls of the GPU runtime: memory is allocated or given back 10 times or more, or a
 //          program is built or loaded, or a call takes over 1 ms and over 10 times what is usual
-//          for its name without waiting for the GPU: it loads code or sets up the device. Of
+//          for its name without waiting for the GPU or for room in a full launch queue: it loads
+//          code or sets up the device. Of
 //          launches, only those that are the first of a kernel.
 // Edit     Allocations and builds: half of them, all but the first, all but the first, go away.
 //          Slow first calls: half of the time, then all above what is usual.
@@ -66,7 +67,7 @@ std::int64_t usual_ns(const Facts& facts, trace::NameId name) {
 bool may_set_up(const Facts& facts, SpanId id) {
   const analyze::CallRole role = facts.role(id);
   return facts.spans.duration_ns[id] >= kSlowCallNs && role != analyze::CallRole::copy &&
-         !is_sync(role) && !facts.is_wait(id);
+         !is_sync(role) && !facts.is_wait(id) && !facts.is_blocked(id);
 }
 
 enum class About : std::uint8_t { unknown, other, memory, program };

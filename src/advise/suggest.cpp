@@ -35,6 +35,11 @@ Priority priority_of(double gain_pct) {
   return gain_pct >= 3 ? Priority::medium : Priority::low;
 }
 
+// "6 %".
+std::string rough_text(double error) {
+  return fmt::format("{:.0f} %", error * 100);
+}
+
 // A change that was replayed by itself, and what it brought.
 struct Tried {
   Candidate* candidate = nullptr;
@@ -45,9 +50,10 @@ struct Tried {
 // Takes the changes one by one, that which brings most first.
 class Attribution {
  public:
-  Attribution(const Facts& facts, std::int64_t replayed_ns, bool all)
+  Attribution(const Facts& facts, std::int64_t replayed_ns, double error, bool all)
       : facts_(facts),
         unchanged_ns_(replayed_ns),
+        error_(error),
         wall_ns_(replayed_ns),
         least_pct_(all ? 0 : kWorthPct) {}
 
@@ -119,6 +125,7 @@ class Attribution {
     found.basis = GainBasis::replay;
     found.gain = gain;
     found.gain_pct = facts_.share(gain.mid_ns);
+    found.is_rough = error_ > kTrustedError;
     found.priority = priority_of(found.gain_pct);
     const double now = static_cast<double>(facts_.wall_ns) / 1e6;
     found.current_time_ms = now;
@@ -135,11 +142,14 @@ class Attribution {
     if (low != high) {
       text += fmt::format(" ({}–{} %, depending on how well it is done)", low, high);
     }
-    return text + fmt::format(": {} of the run, {}.", base::format_duration(gain.mid_ns), supposes);
+    text += fmt::format(": {} of the run, {}.", base::format_duration(gain.mid_ns), supposes);
+    if (error_ <= kTrustedError) return text;
+    return text + fmt::format(" Rough: the replay is off by {}.", rough_text(error_));
   }
 
   const Facts& facts_;
   const std::int64_t unchanged_ns_;
+  const double error_;  // of the replay without any change
   Edits taken_edits_;
   std::int64_t wall_ns_;
   double least_pct_;
@@ -174,7 +184,7 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
 std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
   const double off = std::abs(static_cast<double>(replayed_ns - measured_ns)) /
                      static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
-  if (off <= 3) {
+  if (off <= kRoughError * 100) {
     return "No gains are given: in the replay, GPU work does not start when it did in the trace, "
            "so something not in the trace held it up.";
   }
@@ -207,9 +217,12 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
   const std::int64_t replayed_ns = unchanged.wall_ns;
   found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
   found.replayed_ms = static_cast<double>(replayed_ns) / 1e6;
-  found.has_gains = is_trustworthy(plan, unchanged);
+  const double error = replay_error(plan, unchanged);
+  found.replay_error_pct = error * 100;
+  found.has_gains = error <= kRoughError;
+  found.is_rough = found.has_gains && error > kTrustedError;
   if (found.has_gains) {
-    Attribution(facts, replayed_ns, all).run(candidates, found);
+    Attribution(facts, replayed_ns, error, all).run(candidates, found);
   } else {
     found.why_no_gains = why_not(plan.measured_ns, replayed_ns);
   }

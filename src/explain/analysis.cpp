@@ -116,6 +116,7 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
     analyze::add_run_shares(found, run_shares());
     path.get();
     analyze::add_critical_path(found, critical_path());
+    analyze::add_blocked_launches(found, trace_, dependencies());
     return found;
   });
 }

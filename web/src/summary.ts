@@ -217,6 +217,7 @@ export interface Recommendation {
   title: string;
   gain_pct: number | null; // the mean of the ranks that say it
   is_bound: boolean; // the gain is the most it could be
+  is_rough: boolean; // the replay is off by 3 to 10 %
   ranks: number; // that say it
   of_ranks: number;
   hint: string;
@@ -226,6 +227,7 @@ export interface Recommendation {
 export interface Suggestions {
   why_no_gains: string; // empty where there are gains
   together_pct: number | null; // of the run, all of them; null where that is not known
+  rough_pct: number | null; // how far the replay is off, where gains are rough for it
   left_out: number;
   list: Suggestion[];
 }
@@ -249,6 +251,7 @@ export interface Suggestion {
 // Low and high are the same change done half-heartedly and as well as can be; not known of several ranks.
 export interface Gain {
   is_bound: boolean; // it is the most that could be gained
+  is_rough: boolean; // the replay is off by 3 to 10 %
   low_ns: number | null;
   mid_ns: number | null;
   high_ns: number | null;

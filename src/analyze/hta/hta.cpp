@@ -68,7 +68,9 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   std::vector<RankFindings> found = holistic(trace, source, work, steps.size(), options.many_ranks);
   const GpuWork all = gpu_work(trace);
   add_run_shares(found, run_shares(trace, all, wall(trace, all, steps), steps));
-  add_critical_path(found, critical_path(trace));
+  const Dependencies on = dependencies(trace, all);
+  add_critical_path(found, critical_path(trace, on));
+  add_blocked_launches(found, trace, on);
   return found;
 }
 
@@ -112,6 +114,20 @@ void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& pat
   for (RankFindings& one : ranks) {  // one path for all GPUs of the rank
     one.critical_path = path;
     one.critical_path.segments = {};  // a timeline shows them; many ranks are kept at once
+  }
+}
+
+void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
+                          const Dependencies& dependencies) {
+  for (const QueueWait& wait : dependencies.queue_waits) {
+    const trace::SpanId work = dependencies.gpu.rows[wait.on].span;
+    const std::optional<std::int64_t> device = trace.tracks[trace.spans.track[work]].device;
+    for (RankFindings& one : ranks) {
+      if (one.device != device) continue;
+      ++one.blocked_launches;
+      one.blocked_launch_ns += trace.spans.duration_ns[wait.call];
+      break;
+    }
   }
 }
 

@@ -42,6 +42,10 @@ struct RankFindings {
   std::optional<double> comm_comp_overlap_pct;
   Launches launches;
   std::uint64_t unlinked_work = 0;  // pieces of work whose launch the trace does not have
+  // Of the whole trace: launches that found the launch queue full, and how long they took, which is
+  // the GPU's time and not the cost of launching (Dependencies::queue_waits).
+  std::uint64_t blocked_launches = 0;
+  std::int64_t blocked_launch_ns = 0;
   std::vector<QueueLength> queues;
   std::vector<Bandwidth> bandwidths;
   std::vector<Annotation> annotations;
@@ -65,7 +69,7 @@ struct HtaOptions {
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
 
-// The same of GPU work that is there already, without the run and the critical path.
+// The same of GPU work that is there already, without the run and what dependencies tell.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const GpuWork& work, std::uint64_t steps, bool many_ranks);
 // What a GPU did in the run, parted as HTA's window is; absent without GPU work.
@@ -73,5 +77,7 @@ std::optional<Temporal> temporal_of_run(const RankFindings& rank);
 
 void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run);
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
+void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
+                          const Dependencies& dependencies);
 
 }  // namespace fathom::analyze

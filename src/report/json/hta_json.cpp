@@ -107,7 +107,9 @@ void write_launches(JsonWriter& json, const analyze::RankFindings& rank) {
   write_durations(json, "cpu_duration", rank.launches.all.cpu);
   write_durations(json, "gpu_duration", rank.launches.all.gpu);
   write_durations(json, "launch_delay", rank.launches.all.delay);
-  json.key("unlinked_work").value(rank.unlinked_work).key("by_call").begin_array();
+  json.key("unlinked_work").value(rank.unlinked_work);
+  json.key("blocked_launches").value(rank.blocked_launches);
+  json.key("blocked_launch_ns").value(rank.blocked_launch_ns).key("by_call").begin_array();
   for (const analyze::LaunchStats& call : rank.launches.by_call) {
     json.begin_object().key("name").value(call.name);
     write_launch_sums(json, call);

@@ -81,7 +81,8 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta) {
   json.end_array().key("recommendations").begin_array();
   for (const Recommendation& one : hta.recommendations) {
     json.begin_object().key("title").value(one.title).key("gain_pct").value(one.gain_pct);
-    json.key("is_bound").value(one.is_bound).key("ranks").value(one.ranks);
+    json.key("is_bound").value(one.is_bound).key("is_rough").value(one.is_rough);
+    json.key("ranks").value(one.ranks);
     json.key("of_ranks").value(one.of_ranks).key("hint").value(one.hint).end_object();
   }
   json.end_array().end_object();

@@ -81,6 +81,13 @@ std::string launches_table(const RankFindings& rank, std::size_t top, std::size_
         "  {} no launch in the trace.\n",
         base::format_plural(rank.unlinked_work, "kernel or copy has", "kernels or copies have"));
   }
+  if (rank.blocked_launches > 0) {
+    text += fmt::format(
+        "  {} the launch queue full and took {} to return: the host was ahead of the GPU, so this "
+        "is not the cost of launching.\n",
+        base::format_plural(rank.blocked_launches, "call found", "calls found"),
+        base::format_duration(rank.blocked_launch_ns));
+  }
   return text;
 }
 
