@@ -1,7 +1,10 @@
 #include "advise/facts.h"
 
 #include <algorithm>
+#include <map>
 
+#include "advise/set_up.h"
+#include "analyze/operations/steps.h"
 #include "base/contains.h"
 
 namespace fathom::advise {
@@ -19,10 +22,14 @@ base::IntervalSet busy_time(const analyze::GpuWork& gpu) {
   return base::normalize(std::move(work));
 }
 
-base::IntervalSet gaps_between(const base::IntervalSet& busy) {
+base::IntervalSet gaps_within(base::Interval window, const base::IntervalSet& busy) {
   base::IntervalSet gaps;
-  for (std::size_t i = 0; i + 1 < busy.size(); ++i)
-    gaps.push_back({busy[i].end, busy[i + 1].begin});
+  std::int64_t since = window.begin;
+  for (const Interval& work : busy) {
+    if (work.begin > since) gaps.push_back({since, work.begin});
+    since = std::max(since, work.end);
+  }
+  if (window.end > since && !busy.empty()) gaps.push_back({since, window.end});
   return gaps;
 }
 
@@ -55,7 +62,7 @@ std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
         if (inside < kLongOperationNs || !facts.names.shows_work(operation)) continue;
         const std::int64_t time =
             std::min(host.start_ns[i + 1], gap.end) - std::max(host.start_ns[i], gap.begin);
-        found.push_back({i, operation, time});
+        found.push_back({i, operation, time, gap});
       }
     }
   }
@@ -86,8 +93,9 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
       roles(analyze::call_roles(recorded)),
       takes_part(on.host.threads.size()),
       busy(busy_time(on.gpu)),
-      gaps(gaps_between(busy)),
-      wall_ns(ready.measured_ns) {
+      window(analyze::window_of(on, ready.threads)),
+      gaps(gaps_within(window, busy)),
+      steps(analyze::step_spans(recorded).size()) {
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }
@@ -106,6 +114,14 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
     if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
   }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
+  is_whole_program = trace.run.format == "Fathom run" || (trace.run.begin_ns && trace.run.end_ns);
+  find_first_launches();
+  find_set_up();
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (spans.kind[id] != SpanKind::python) continue;
+    const std::uint32_t thread = thread_of(id);
+    python_spans += thread != analyze::HostLines::kNoThread && takes_part[thread] ? 1 : 0;
+  }
   for (const Interval& gap : gaps) {
     if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
   }
@@ -113,6 +129,37 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
   in_long_operation.resize(on.host.span.size());
   for (const GapPiece& one : gap_pieces) in_long_operation[one.piece] = true;
   for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
+}
+
+void Facts::find_first_launches() {
+  std::map<trace::NameId, const analyze::WorkRow*> first;
+  for (const analyze::WorkRow& row : on.gpu.rows) {
+    const analyze::WorkRow*& so_far = first[row.name];
+    if (so_far == nullptr || row.start_ns < so_far->start_ns) so_far = &row;
+  }
+  first_launches_.resize(spans.size());
+  for (const auto& [name, row] : first) {
+    for (SpanId at = row->launch; at != kNoSpan && !first_launches_[at]; at = spans.parent[at]) {
+      first_launches_[at] = true;
+    }
+  }
+}
+
+void Facts::find_set_up() {
+  set_up = set_up_calls(*this);
+  sets_up_.resize(spans.size());
+  std::vector<Interval> long_ones;
+  for (const SpanId call : set_up) {
+    sets_up_[call] = true;
+    if (spans.duration_ns[call] >= kLongSetUpNs) {
+      long_ones.push_back({spans.start_ns[call], spans.end_ns(call)});
+    }
+  }
+  for (SpanId id = 0; !set_up.empty() && id < spans.size(); ++id) {
+    if (spans.parent[id] != kNoSpan && sets_up_[spans.parent[id]]) sets_up_[id] = true;
+  }
+  long_set_up = base::normalize(std::move(long_ones));
+  wall_ns = window.length() - (is_whole_program ? 0 : base::total_length(long_set_up));
 }
 
 SpanId Facts::caller_of(SpanId call) const {

@@ -19,11 +19,15 @@ namespace fathom::advise {
 inline constexpr std::int64_t kLongGapNs = 1'000'000;
 inline constexpr std::int64_t kLongOperationNs = 500'000;
 
+// From 10 ms on, what sets something up is no part of the run (set_up.h).
+inline constexpr std::int64_t kLongSetUpNs = 10'000'000;
+
 // A piece of the host in a long gap, the long operation it is part of, and the time they share.
 struct GapPiece {
   std::size_t piece = 0;
   trace::SpanId operation = trace::kNoSpan;
   std::int64_t time_ns = 0;
+  base::Interval gap;
 };
 
 // Where a copy goes; `other` for what is not a copy between host and GPU.
@@ -39,16 +43,22 @@ struct Facts {
   const trace::Spans& spans;
   Platform platform;  // what the trace is of
   analyze::HostNames names;
-  std::vector<analyze::CallRole> roles;   // by name
-  std::vector<trace::SpanId> waits;       // calls that waited for GPU work, in order
-  std::vector<bool> takes_part;           // by thread of the host
-  base::IntervalSet busy;                 // some GPU works
-  base::IntervalSet gaps;                 // between the first work and the last, none does
+  std::vector<analyze::CallRole> roles;  // by name
+  std::vector<trace::SpanId> waits;      // calls that waited for GPU work, in order
+  std::vector<bool> takes_part;          // by thread of the host
+  base::IntervalSet busy;                // some GPU works
+  base::Interval window;                 // all of the trace that takes part, set-up too
+  base::IntervalSet gaps;             // no GPU works; before the first work and after the last too
+  std::vector<trace::SpanId> set_up;  // calls that set something up, in order (set_up.h)
+  base::IntervalSet long_set_up;      // those of 10 ms and more, which are outside the run
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
-  std::int64_t wall_ns = 0;
-  std::int64_t work_ns = 0;  // of all GPU work, summed
+  std::size_t steps = 0;                  // as the trace numbers them
+  std::uint64_t python_spans = 0;         // of threads that launch GPU work
+  bool is_whole_program = false;          // recorded from its start to its end, set-up too
+  std::int64_t wall_ns = 0;               // the window without long set-up: the run
+  std::int64_t work_ns = 0;               // of all GPU work, summed
 
   double share(std::int64_t ns) const {  // of the run, in percent
     return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
@@ -57,6 +67,20 @@ struct Facts {
   // It loads data, or is part of what does.
   bool loads_data(trace::SpanId span) const { return loads_[span]; }
   bool is_wait(trace::SpanId span) const { return waits_[span]; }
+  // It sets something up, or is part of what does.
+  bool sets_up(trace::SpanId span) const { return sets_up_[span]; }
+  // It launches a kernel that has not run before in this trace; the call itself, or what is around
+  // it.
+  bool is_first_launch(trace::SpanId call) const { return first_launches_[call]; }
+  double python_spans_per_ms() const {
+    return wall_ns > 0 ? static_cast<double>(python_spans) / (static_cast<double>(wall_ns) / 1e6)
+                       : 0;
+  }
+  // Recording so many functions of Python makes the host slower than it is.
+  bool records_many_stacks() const { return python_spans_per_ms() > 50; }
+  bool is_before_or_after_all_work(base::Interval gap) const {
+    return busy.empty() || gap.begin < busy.front().begin || gap.end > busy.back().end;
+  }
   TransferDirection direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
     return on.host.thread_of_track[spans.track[span]];
@@ -68,7 +92,12 @@ struct Facts {
   std::int64_t bytes_of(trace::SpanId span) const;
 
  private:
+  void find_first_launches();
+  void find_set_up();
+
   std::vector<bool> waits_;                    // by span
+  std::vector<bool> sets_up_;                  // by span
+  std::vector<bool> first_launches_;           // by span
   std::vector<bool> loads_;                    // by span
   std::vector<TransferDirection> directions_;  // by name
 };

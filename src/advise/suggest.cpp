@@ -20,13 +20,14 @@ namespace {
 using trace::SpanId;
 
 constexpr unsigned kThreads = 2;
-constexpr double kWorthPct = 0.5;
 constexpr double kConcernsMuchPct = 20;
 
-constexpr std::array kRules = {rule_input,   rule_launch,   rule_idle,      rule_sync,
-                               rule_overlap, rule_batching, rule_streams,   rule_copies,
-                               rule_repeats, rule_setup,    rule_precision, rule_dominant,
-                               rule_routing, rule_capacity};
+constexpr std::array kRules = {rule_input,       rule_preparation, rule_launch,   rule_idle,
+                               rule_queued,      rule_sync,        rule_overlap,  rule_batching,
+                               rule_streams,     rule_copies,      rule_repeats,  rule_graph_inputs,
+                               rule_allocations, rule_zero_fills,  rule_setup,    rule_precision,
+                               rule_dominant,    rule_routing,     rule_capacity, rule_small_batch,
+                               rule_stacks};
 
 Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
@@ -165,7 +166,7 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
     found.priority = is_much ? Priority::medium : Priority::low;
     found.expected_improvement = candidate.edit
                                      ? "Unknown: the replay of this trace cannot be trusted."
-                                     : "Saves no time, but keeps the run from failing.";
+                                     : candidate.supposes;
     into.list.push_back(std::move(found));
   }
 }

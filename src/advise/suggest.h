@@ -12,7 +12,7 @@ namespace fathom::advise {
 // graph (replay.h). Gains are given only where the replay without any change takes as long as the
 // run did, within 3 %. They are attributed once: the change that brings most is taken first, and
 // what the next brings is what it adds to those before it, and never more than it brings alone. So
-// gains add up, and each holds by itself. Those under 0.5 % are left out, unless `all`.
+// gains add up, and each holds by itself. Those under 3 % are left out, unless `all`.
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);
