@@ -116,7 +116,9 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
   is_whole_program = trace.run.format == "Fathom run" || (trace.run.begin_ns && trace.run.end_ns);
   find_first_launches();
+  find_unrecorded();
   find_set_up();
+  find_fills();
   for (SpanId id = 0; id < spans.size(); ++id) {
     if (spans.kind[id] != SpanKind::python) continue;
     const std::uint32_t thread = thread_of(id);
@@ -159,7 +161,34 @@ void Facts::find_set_up() {
     if (spans.parent[id] != kNoSpan && sets_up_[spans.parent[id]]) sets_up_[id] = true;
   }
   long_set_up = base::normalize(std::move(long_ones));
-  wall_ns = window.length() - (is_whole_program ? 0 : base::total_length(long_set_up));
+  const base::IntervalSet apart = base::subtract(long_set_up, unrecorded);
+  wall_ns = window.length() - base::total_length(unrecorded) -
+            (is_whole_program ? 0 : base::total_length(apart));
+}
+
+void Facts::find_unrecorded() {
+  constexpr std::int64_t kLongestLatencyNs = 1'000'000;
+  std::vector<Interval> found;
+  for (const analyze::GpuStream& stream : on.gpu.streams) {
+    const analyze::WorkRow& first = on.gpu.rows[stream.first];
+    if (first.launch == kNoSpan) continue;
+    const Interval waits = {spans.end_ns(first.launch), first.start_ns};
+    if (waits.length() <= kLongestLatencyNs || base::length_within(busy, waits) > 0) continue;
+    found.push_back(waits);
+    if (first_unrecorded_launch == kNoSpan) first_unrecorded_launch = first.launch;
+  }
+  unrecorded = base::normalize(std::move(found));
+}
+
+void Facts::find_fills() {
+  zero_fills = find_zero_fills(*this);
+  if (!fills_with_zeros_for_long()) return;
+  fills_with_zeros_.resize(spans.size());
+  for (const SpanId one : zero_fills.around) fills_with_zeros_[one] = true;
+  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
+    const SpanId parent = spans.parent[id];
+    if (parent != kNoSpan && fills_with_zeros_[parent]) fills_with_zeros_[id] = true;
+  }
 }
 
 SpanId Facts::caller_of(SpanId call) const {

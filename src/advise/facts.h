@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "advise/platform.h"
 #include "advise/replay.h"
+#include "advise/zero_fills.h"
 #include "analyze/critical_path/host_lines.h"
 #include "analyze/critical_path/runtime_calls.h"
 #include "base/interval_set.h"
@@ -54,11 +56,14 @@ struct Facts {
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
-  std::size_t steps = 0;                  // as the trace numbers them
-  std::uint64_t python_spans = 0;         // of threads that launch GPU work
-  bool is_whole_program = false;          // recorded from its start to its end, set-up too
-  std::int64_t wall_ns = 0;               // the window without long set-up: the run
-  std::int64_t work_ns = 0;               // of all GPU work, summed
+  base::IntervalSet unrecorded;  // queued work waited for what ran before the recording began
+  trace::SpanId first_unrecorded_launch = trace::kNoSpan;
+  ZeroFills zero_fills;
+  std::size_t steps = 0;           // as the trace numbers them
+  std::uint64_t python_spans = 0;  // of threads that launch GPU work
+  bool is_whole_program = false;   // recorded from its start to its end, set-up too
+  std::int64_t wall_ns = 0;        // the window without long set-up and what is unrecorded: the run
+  std::int64_t work_ns = 0;        // of all GPU work, summed
 
   double share(std::int64_t ns) const {  // of the run, in percent
     return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
@@ -72,6 +77,14 @@ struct Facts {
   // It launches a kernel that has not run before in this trace; the call itself, or what is around
   // it.
   bool is_first_launch(trace::SpanId call) const { return first_launches_[call]; }
+  // So long that it is a matter of its own.
+  bool fills_with_zeros_for_long() const {
+    return share(std::max(zero_fills.work_ns, zero_fills.host_ns)) >= 3;
+  }
+  // It is part of filling gradients with zeros for long.
+  bool fills_with_zeros(trace::SpanId span) const {
+    return !fills_with_zeros_.empty() && fills_with_zeros_[span];
+  }
   double python_spans_per_ms() const {
     return wall_ns > 0 ? static_cast<double>(python_spans) / (static_cast<double>(wall_ns) / 1e6)
                        : 0;
@@ -94,9 +107,12 @@ struct Facts {
  private:
   void find_first_launches();
   void find_set_up();
+  void find_unrecorded();
+  void find_fills();
 
   std::vector<bool> waits_;                    // by span
   std::vector<bool> sets_up_;                  // by span
+  std::vector<bool> fills_with_zeros_;         // by span; empty where there are none
   std::vector<bool> first_launches_;           // by span
   std::vector<bool> loads_;                    // by span
   std::vector<TransferDirection> directions_;  // by name

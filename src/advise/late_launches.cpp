@@ -17,9 +17,11 @@ using trace::SpanKind;
 
 constexpr std::size_t kSorted = 20;
 
-// A call that takes 1 ms and more loads code, or copies what is not pinned.
+// A call that takes 1 ms and more loads code, or copies what is not pinned; only to launch a graph
+// may take so long by itself.
 bool is_long_call(const Facts& facts, SpanId call) {
-  return facts.spans.duration_ns[call] >= kLongGapNs;
+  return facts.spans.duration_ns[call] >= kLongGapNs &&
+         !base::contains(facts.trace.name(call), "GraphLaunch");
 }
 
 // How long of a gap the thread that ended it was on its way to the launch. Where nothing of it is
@@ -61,10 +63,23 @@ std::int64_t median_of(std::vector<std::int64_t>& values) {
   return *middle;
 }
 
-// Names of what torch.compile makes and runs.
+// The first launch of a kernel that takes over 10 times as long as is usual loads its code, or sets
+// up the library that it is in.
+void leave_out_first_launches(const Facts& facts, std::vector<LateLaunch>& late) {
+  constexpr std::int64_t kTimesUsualGap = 10;
+  std::vector<std::int64_t> times;
+  for (const LateLaunch& one : late) times.push_back(one.gap_ns);
+  const std::int64_t usual = median_of(times);
+  std::erase_if(late, [&](const LateLaunch& one) {
+    return !one.is_start && one.gap_ns >= kTimesUsualGap * usual &&
+           facts.is_first_launch(one.launch);
+  });
+}
+
+// What Inductor made. A CompiledFunction alone may run operation by operation (AOTAutograd without
+// a compiler).
 bool is_compiled_code(std::string_view name) {
-  return base::contains(name, "CompiledFxGraph") || base::contains(name, "Torch-Compiled Region") ||
-         name.starts_with("CompiledFunction");
+  return base::contains(name, "CompiledFxGraph");
 }
 
 std::vector<bool> compiled_names(const trace::Trace& trace) {
@@ -96,6 +111,7 @@ bool is_dispatch(const Facts& facts, std::size_t piece) {
   if (facts.in_long_operation[piece]) return false;
   if (span == kNoSpan) return true;
   if (facts.sets_up(span) || facts.loads_data(span) || facts.is_wait(span)) return false;
+  if (facts.fills_with_zeros(span)) return false;
   const bool is_call = facts.spans.kind[span] == SpanKind::runtime_call;
   if (is_call && is_long_call(facts, span)) return false;
   const CallRole role = facts.role(span);
@@ -110,9 +126,11 @@ LateLaunches late_launches(const Facts& facts) {
     if (launches[i] == kNoSpan || facts.spans.start_ns[launches[i]] < gap.begin) continue;
     if (is_long_call(facts, launches[i])) continue;
     const std::int64_t time = dispatch_ns(facts, gap, launches[i]);
-    if (time > 0) found.all.push_back({time, launches[i]});
-    found.total_ns += time;
+    const bool is_start = gap.end <= facts.busy.front().begin;
+    if (time > 0) found.all.push_back({time, launches[i], is_start});
   }
+  leave_out_first_launches(facts, found.all);
+  for (const LateLaunch& one : found.all) found.total_ns += one.gap_ns;
   const std::size_t sorted = std::min(kSorted, found.all.size());
   std::partial_sort(found.all.begin(), found.all.begin() + static_cast<std::ptrdiff_t>(sorted),
                     found.all.end(), [](const LateLaunch& a, const LateLaunch& b) {

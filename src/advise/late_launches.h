@@ -12,6 +12,7 @@ namespace fathom::advise {
 struct LateLaunch {
   std::int64_t gap_ns = 0;
   trace::SpanId launch = trace::kNoSpan;
+  bool is_start = false;  // the gap is before all work
 };
 
 struct LateLaunches {
@@ -19,8 +20,8 @@ struct LateLaunches {
   std::int64_t total_ns = 0;
 };
 
-// Without what another rule sees a cause for: loading and preparing data, waiting, set-up, long
-// operations in long gaps.
+// Without what another rule sees a cause for: loading and preparing data, waiting, set-up, filling
+// gradients with zeros, long operations in long gaps.
 LateLaunches late_launches(const Facts& facts);
 
 // Whether the host does nothing in this piece but get to its next launch.

@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "advise/rules.h"
 #include "advise/set_up.h"
 #include "analyze/operations/steps.h"
 #include "base/format.h"
 
-// Trigger  After the first step (without steps, after the first GPU work) threads that launch GPU
-//          work give memory of the device back and allocate it again: 10 calls or more, 3 of which
-//          free. Taking memory for the first time is set-up and not counted.
+// Trigger  After the first step (without steps, when most kernels have run once) threads that
+// launch
+//          GPU work give memory of the device back and allocate it again: 10 calls or more, 3 of
+//          which free. Taking memory for the first time is set-up and not counted.
 // Edit     Half of these calls go, with what they wait for; all; all.
 namespace fathom::advise {
 namespace {
@@ -17,10 +19,19 @@ namespace {
 constexpr std::size_t kManyCalls = 10;
 constexpr std::size_t kManyFrees = 3;
 
+// The end of the first step; without steps, when nine of ten kernels have run for the first time.
 std::int64_t steady_since(const Facts& facts) {
   const std::vector<SpanId> steps = analyze::step_spans(facts.trace);
   if (steps.size() > 1) return facts.spans.end_ns(steps.front());
-  return facts.busy.empty() ? INT64_MAX : facts.busy.front().begin;
+  std::map<trace::NameId, std::int64_t> first;
+  for (const WorkRow& row : facts.on.gpu.rows) {
+    const auto [at, is_new] = first.emplace(row.name, row.start_ns);
+    if (!is_new) at->second = std::min(at->second, row.start_ns);
+  }
+  std::vector<std::int64_t> times;
+  for (const auto& [name, time] : first) times.push_back(time);
+  std::sort(times.begin(), times.end());
+  return times.empty() ? INT64_MAX : times[(times.size() - 1) * 9 / 10];
 }
 
 struct Churn {

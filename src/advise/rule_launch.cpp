@@ -38,7 +38,9 @@ Eager how_eager(const Facts& facts, const LateLaunches& late, const LaunchPace& 
 std::string title_of(const Platform& platform, Eager eager) {
   switch (eager) {
     case Eager::in_places:
-      return "Launch sooner: the GPU runs out of work in places";
+      return platform.server == Server::none
+                 ? "Launch sooner: the GPU runs out of work in places"
+                 : "Prepare the next step while the GPU works on this one";
     case Eager::server:
       return platform.server == Server::vllm ? "Let vLLM replay graphs: it runs eagerly"
                                              : "Let SGLang replay graphs: it runs eagerly";
@@ -65,6 +67,17 @@ std::string server_hint(Server server) {
   return "Start SGLang without --disable-cuda-graph, and let graphs cover the batch sizes you "
          "serve.\n"
          "python3 -m sglang.launch_server --model-path MODEL --cuda-graph-max-bs 256";
+}
+
+// A server that replays graphs leaves the GPU idle between them.
+std::string next_step_hint(Server server) {
+  if (server == Server::vllm) {
+    return "Let the scheduler run ahead of the GPU, and keep what is done per step on the host "
+           "small (logits processors, structured output, streaming).\n"
+           "vllm serve MODEL --async-scheduling";
+  }
+  return "Let the scheduler run ahead of the GPU: start SGLang without "
+         "--disable-overlap-schedule, and keep what is done per step on the host small.";
 }
 
 std::string plain_hint(const Platform& platform) {
@@ -98,18 +111,23 @@ std::string launch_hint(const Platform& platform, Eager eager) {
       return "A graph holds for one shape. Pad batches and sequences to a few sizes, so that there "
              "is one graph for each.\n"
              "model = torch.compile(model, mode=\"reduce-overhead\", dynamic=False)";
+    case Eager::in_places:
+      if (platform.server != Server::none) return next_step_hint(platform.server);
+      return plain_hint(platform);
     default:
       return plain_hint(platform);
   }
 }
 
-// "Optimizer.step#SGD.step": the outermost operation or range around a launch that is not a step.
+// "Optimizer.step#SGD.step": the outermost operation or range around a launch that is neither a
+// step nor most of the run.
 trace::NameId place_of(const Facts& facts, SpanId launch) {
   SpanId found = launch;
   for (SpanId at = facts.spans.parent[launch]; at != kNoSpan; at = facts.spans.parent[at]) {
     const SpanKind kind = facts.spans.kind[at];
     const bool is_named =
         kind == SpanKind::annotation || kind == SpanKind::cpu_op || kind == SpanKind::scope;
+    if (facts.spans.duration_ns[at] * 2 > facts.wall_ns) break;
     if (is_named && !facts.trace.name(at).starts_with(analyze::kStepName)) found = at;
   }
   return facts.spans.name[found];
@@ -124,9 +142,11 @@ std::string where_most(const Facts& facts, const LateLaunches& late) {
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   const double part = static_cast<double>(most->second) / static_cast<double>(late.total_ns) * 100;
   constexpr double kMostPct = 30;
-  if (part < kMostPct) return {};
-  return fmt::format(" {} of that is in {}.", base::format_percent(part),
-                     base::fit(facts.trace.names.view(most->first), 60));
+  std::string_view place = facts.trace.names.view(most->first);
+  if (part < kMostPct || analyze::call_role(place) != CallRole::other) return {};
+  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+  if (place.starts_with(kEngine)) place.remove_prefix(kEngine.size());
+  return fmt::format(" {} of that is in {}.", base::format_percent(part), base::fit(place, 60));
 }
 
 std::string launch_seen(const Facts& facts, const LateLaunches& late, const LaunchPace& pace,

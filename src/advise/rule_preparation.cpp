@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kPreparationTriggerPct = 3;
 
-// "normalize 104.9 ms, astype 29.8 ms, read_video_pyav 24.0 ms".
+// "normalize (104.9 ms), astype (29.8 ms), read_video_pyav (24.0 ms)".
 std::string largest_parts(const Facts& facts, const std::vector<PreparationPiece>& pieces) {
   std::map<std::string_view, std::int64_t> by_function;
   for (const PreparationPiece& one : pieces) {
@@ -31,7 +31,7 @@ std::string largest_parts(const Facts& facts, const std::vector<PreparationPiece
   constexpr std::size_t kNamed = 3;
   std::string text;
   for (std::size_t i = 0; i < std::min(kNamed, parts.size()); ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", base::fit(parts[i].second, 40),
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", base::fit(parts[i].second, 40),
                         base::format_duration(static_cast<double>(parts[i].first)));
   }
   return text;

@@ -33,7 +33,8 @@ std::vector<QueuedGap> queued_gaps(const Facts& facts) {
       const base::Interval time = facts.gaps[gap];
       const bool is_queued = time.end == row.start_ns && time.length() > kLatencyNs &&
                              row.launch != kNoSpan && !facts.is_before_or_after_all_work(time) &&
-                             facts.spans.end_ns(row.launch) <= time.begin;
+                             facts.spans.end_ns(row.launch) <= time.begin &&
+                             base::length_within(facts.unrecorded, time) == 0;
       if (is_queued) found.push_back({time, static_cast<std::uint32_t>(i)});
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "advise/late_launches.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::int64_t kShortKernelNs = 10'000;
 constexpr double kMostKernels = 0.7;
 constexpr std::size_t kManyKernels = 100;
+constexpr double kOfCompute = 0.2;
+constexpr double kSmallBatchTriggerPct = 10;
 
 }  // namespace
 
@@ -24,10 +27,12 @@ Candidates rule_small_batch(const Facts& facts) {
   std::vector<std::uint32_t> short_ones;
   std::size_t kernels = 0;
   std::int64_t time = 0;
+  std::int64_t of_all = 0;
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
     if (row.type != WorkType::compute) continue;
     ++kernels;
+    of_all += row.duration_ns();
     if (row.duration_ns() >= kShortKernelNs) continue;
     short_ones.push_back(i);
     time += row.duration_ns();
@@ -35,6 +40,8 @@ Candidates rule_small_batch(const Facts& facts) {
   const double part = static_cast<double>(short_ones.size()) /
                       static_cast<double>(std::max<std::size_t>(1, kernels));
   if (short_ones.size() < kManyKernels || part <= kMostKernels) return {};
+  if (static_cast<double>(time) < kOfCompute * static_cast<double>(of_all)) return {};
+  if (facts.share(time + late_launches(facts).total_ns) < kSmallBatchTriggerPct) return {};
   Candidate found = found_by("small_batch", SuggestionType::batching, time);
   show_work(found.words, facts, short_ones);
   found.words.operation = facts.trace.name(found.words.evidence.front());

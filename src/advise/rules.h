@@ -64,6 +64,7 @@ Candidates rule_routing(const Facts& facts);
 Candidates rule_capacity(const Facts& facts);
 Candidates rule_small_batch(const Facts& facts);
 Candidates rule_stacks(const Facts& facts);
+Candidates rule_excerpt(const Facts& facts);
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);
