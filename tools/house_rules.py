@@ -25,10 +25,10 @@ MAY_USE = {
 }
 # Public headers (include/fathom/) that are plain data: every room may speak in them. The others are the
 # profiler's face, but for compare.h, which is the api's.
-PUBLIC_DATA = {"change_type.h", "detail/log_bucket.h", "figures.h", "results.h", "session.h"}
+PUBLIC_DATA = {"change_type.h", "comparison_outcome.h", "detail/log_bucket.h", "figures.h", "results.h", "session.h"}
 # What works a fact out of a trace. Reports get their facts from explain::Analysis, once.
 WORKS_OUT = re.compile(r"\b(analyze::(activity|bottlenecks|critical_path|dependencies|flame_tree|gpu_work|holistic|memory|"
-                       r"operations|profile_findings|session|step_spans|timeline_stats)|advise::suggest)\(")
+                       r"operations|profile_findings|session|step_spans|time_slices|timeline_stats)|advise::suggest)\(")
 # Headers too heavy to be included by a header.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]
 

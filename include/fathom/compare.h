@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fathom/change_type.h"
+#include "fathom/comparison_outcome.h"
 #include "fathom/export.h"
 #include "fathom/results.h"
 
@@ -38,14 +39,6 @@ struct OperationComparison {
   double baseline_calls = 0;    // of a run
   double current_calls = 0;
   std::optional<double> memory_change_mb;
-};
-
-// Of operations and the whole together, as the exit status of `fathom compare --gate` says it.
-enum class ComparisonOutcome : std::uint8_t {
-  no_regression,
-  regression,
-  inconclusive,    // something may have got slower, and these runs do not decide it
-  not_comparable,  // too little of the time is in operations that both sides have
 };
 
 struct ComparisonSummary {

@@ -21,11 +21,12 @@ struct KernelSummary : OperationFigures {
   std::optional<double> mean_time_ms() const { return avg_time_ms(); }
 };
 
-// A stretch between two pieces of work in which no GPU did anything.
+// A stretch of the run in which no GPU did anything.
 struct IdleGap {
   std::int64_t start_ns = 0;  // after the beginning of the run
   std::int64_t duration_ns = 0;
-  std::string host;       // what took most of it on the host; empty where nothing was recorded
+  std::string host;       // what took most of it on the host; empty where less than half of it lies
+                          // in anything that was recorded there
   double host_share = 0;  // of the gap, 0 to 1
 
   double start_ms() const { return ms_of(start_ns); }
@@ -92,6 +93,8 @@ struct ProfileSession : KnownParts {
   // their parent's own; `fathom flame` has them all. Empty where no trace was recorded.
   std::vector<FlameFrame> flame_graph_data;
 
+  // How often the function was measured; of a program, once.
+  std::size_t iterations() const { return entries.empty() ? 1 : entries.size(); }
   double total_time_ms() const { return ms_of(total_ns); }
   std::optional<double> cuda_time_ms() const { return gpu_time_ms(); }
   std::optional<double> peak_memory_mb() const { return mb_of(peak_memory_bytes); }
@@ -104,11 +107,12 @@ struct ProfileSession : KnownParts {
 
 struct KernelComparison {
   std::string name;
-  std::optional<double> before_ms;  // in total; absent in the session that has none of it
+  std::optional<double> before_ms;  // per iteration; absent in the session that has none of it
   std::optional<double> after_ms;
   std::optional<double> speedup;  // of the mean of one launch
 };
 
+// Times are those of one iteration, so that sessions of different lengths can be compared.
 struct SessionComparison {
   std::optional<double> speedup;  // above 1: the second is faster
   struct {

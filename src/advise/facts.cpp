@@ -83,7 +83,7 @@ TransferDirection direction_of(std::string_view copy_name) {
 
 }  // namespace
 
-Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall)
     : trace(recorded),
       plan(ready),
       on(*ready.on),
@@ -93,9 +93,14 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
       roles(analyze::call_roles(recorded)),
       takes_part(on.host.threads.size()),
       busy(busy_time(on.gpu)),
-      window(analyze::window_of(on, ready.threads)),
+      window(wall.time),
       gaps(gaps_within(window, busy)),
-      steps(analyze::step_spans(recorded).size()) {
+      long_set_up(wall.set_up),
+      unrecorded(wall.unknown),
+      steps(analyze::step_spans(recorded).size()),
+      is_whole_program(wall.basis == analyze::WallBasis::program ||
+                       recorded.run.format == "Fathom run"),
+      wall_ns(wall.length_ns()) {
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }
@@ -114,7 +119,6 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready)
     if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
   }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
-  is_whole_program = trace.run.format == "Fathom run" || (trace.run.begin_ns && trace.run.end_ns);
   find_first_launches();
   find_unrecorded();
   find_set_up();
@@ -150,34 +154,25 @@ void Facts::find_first_launches() {
 void Facts::find_set_up() {
   set_up = set_up_calls(*this);
   sets_up_.resize(spans.size());
-  std::vector<Interval> long_ones;
-  for (const SpanId call : set_up) {
-    sets_up_[call] = true;
-    if (spans.duration_ns[call] >= kLongSetUpNs) {
-      long_ones.push_back({spans.start_ns[call], spans.end_ns(call)});
-    }
+  for (const SpanId call : set_up) sets_up_[call] = true;
+  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
+    const SpanId parent = spans.parent[id];
+    const Interval time = {spans.start_ns[id], spans.end_ns(id)};
+    const bool is_part = parent != kNoSpan && sets_up_[parent];
+    const bool is_apart = !long_set_up.empty() && time.length() > 0 &&
+                          base::length_within(long_set_up, time) == time.length();
+    if (is_part || is_apart) sets_up_[id] = true;
   }
-  for (SpanId id = 0; !set_up.empty() && id < spans.size(); ++id) {
-    if (spans.parent[id] != kNoSpan && sets_up_[spans.parent[id]]) sets_up_[id] = true;
-  }
-  long_set_up = base::normalize(std::move(long_ones));
-  const base::IntervalSet apart = base::subtract(long_set_up, unrecorded);
-  wall_ns = window.length() - base::total_length(unrecorded) -
-            (is_whole_program ? 0 : base::total_length(apart));
 }
 
+// The first launch whose work waited for what ran before the recording began.
 void Facts::find_unrecorded() {
-  constexpr std::int64_t kLongestLatencyNs = 1'000'000;
-  std::vector<Interval> found;
   for (const analyze::GpuStream& stream : on.gpu.streams) {
     const analyze::WorkRow& first = on.gpu.rows[stream.first];
-    if (first.launch == kNoSpan) continue;
+    if (first.launch == kNoSpan || first_unrecorded_launch != kNoSpan) continue;
     const Interval waits = {spans.end_ns(first.launch), first.start_ns};
-    if (waits.length() <= kLongestLatencyNs || base::length_within(busy, waits) > 0) continue;
-    found.push_back(waits);
-    if (first_unrecorded_launch == kNoSpan) first_unrecorded_launch = first.launch;
+    if (base::length_within(unrecorded, waits) > 0) first_unrecorded_launch = first.launch;
   }
-  unrecorded = base::normalize(std::move(found));
 }
 
 void Facts::find_fills() {

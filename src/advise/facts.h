@@ -11,6 +11,7 @@
 #include "advise/zero_fills.h"
 #include "analyze/critical_path/host_lines.h"
 #include "analyze/critical_path/runtime_calls.h"
+#include "analyze/run/wall.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
 
@@ -20,9 +21,6 @@ namespace fathom::advise {
 // which `idle` names. All else that keeps the host from launching is the matter of `launch`.
 inline constexpr std::int64_t kLongGapNs = 1'000'000;
 inline constexpr std::int64_t kLongOperationNs = 500'000;
-
-// From 10 ms on, what sets something up is no part of the run (set_up.h).
-inline constexpr std::int64_t kLongSetUpNs = 10'000'000;
 
 // A piece of the host in a long gap, the long operation it is part of, and the time they share.
 struct GapPiece {
@@ -37,7 +35,7 @@ enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
-  Facts(const trace::Trace& recorded, const ReplayPlan& ready);
+  Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall);
 
   const trace::Trace& trace;
   const ReplayPlan& plan;
@@ -52,7 +50,7 @@ struct Facts {
   base::Interval window;                 // all of the trace that takes part, set-up too
   base::IntervalSet gaps;             // no GPU works; before the first work and after the last too
   std::vector<trace::SpanId> set_up;  // calls that set something up, in order (set_up.h)
-  base::IntervalSet long_set_up;      // those of 10 ms and more, which are outside the run
+  base::IntervalSet long_set_up;      // set-up outside the run (wall.h)
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
@@ -62,16 +60,29 @@ struct Facts {
   std::size_t steps = 0;           // as the trace numbers them
   std::uint64_t python_spans = 0;  // of threads that launch GPU work
   bool is_whole_program = false;   // recorded from its start to its end, set-up too
-  std::int64_t wall_ns = 0;        // the window without long set-up and what is unrecorded: the run
+  std::int64_t wall_ns = 0;        // of the run: without set-up and what is unrecorded (wall.h)
   std::int64_t work_ns = 0;        // of all GPU work, summed
 
-  double share(std::int64_t ns) const {  // of the run, in percent
-    return wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(wall_ns) * 100 : 0;
+  // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time
+  // can be longer than the run; a share of it cannot be more than all.
+  double share(std::int64_t ns) const {
+    if (wall_ns <= 0) return 0;
+    return std::min(100.0, static_cast<double>(ns) / static_cast<double>(wall_ns) * 100);
   }
   analyze::CallRole role(trace::SpanId call) const { return roles[spans.name[call]]; }
   // It loads data, or is part of what does.
   bool loads_data(trace::SpanId span) const { return loads_[span]; }
   bool is_wait(trace::SpanId span) const { return waits_[span]; }
+  // A launch that found the launch queue full: the host was ahead, and what it took beyond a usual
+  // launch is neither the launch's nor the host's.
+  bool is_blocked(trace::SpanId span) const {
+    return !on.queue_waits.empty() && queue_wait_of(on, span) != nullptr;
+  }
+  // How long a call kept its thread busy: without the wait for room in the queue.
+  std::int64_t call_ns(trace::SpanId call) const {
+    return is_blocked(call) ? std::min(spans.duration_ns[call], plan.launch_call_ns)
+                            : spans.duration_ns[call];
+  }
   // It sets something up, or is part of what does.
   bool sets_up(trace::SpanId span) const { return sets_up_[span]; }
   // It launches a kernel that has not run before in this trace; the call itself, or what is around

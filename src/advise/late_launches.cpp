@@ -20,7 +20,7 @@ constexpr std::size_t kSorted = 20;
 // A call that takes 1 ms and more loads code, or copies what is not pinned; only to launch a graph
 // may take so long by itself.
 bool is_long_call(const Facts& facts, SpanId call) {
-  return facts.spans.duration_ns[call] >= kLongGapNs &&
+  return facts.call_ns(call) >= kLongGapNs &&
          !base::contains(facts.trace.name(call), "GraphLaunch");
 }
 
@@ -111,7 +111,7 @@ bool is_dispatch(const Facts& facts, std::size_t piece) {
   if (facts.in_long_operation[piece]) return false;
   if (span == kNoSpan) return true;
   if (facts.sets_up(span) || facts.loads_data(span) || facts.is_wait(span)) return false;
-  if (facts.fills_with_zeros(span)) return false;
+  if (facts.fills_with_zeros(span) || facts.is_blocked(span)) return false;
   const bool is_call = facts.spans.kind[span] == SpanKind::runtime_call;
   if (is_call && is_long_call(facts, span)) return false;
   const CallRole role = facts.role(span);

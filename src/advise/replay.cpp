@@ -10,7 +10,6 @@ namespace {
 using analyze::HostThread;
 using analyze::WorkRow;
 
-constexpr double kTrustedError = 0.03;
 constexpr std::int64_t kNotYet = std::numeric_limits<std::int64_t>::min();
 
 // A thread on its way: where it is in the trace, and when that is now.
@@ -37,6 +36,9 @@ class Run {
   Replay go() {
     for (const Meeting& meeting : plan_.meetings) {
       switch (meeting.kind) {
+        case Meeting::Kind::unblocks:
+          unblock(meeting);
+          break;
         case Meeting::Kind::launch:
           launched_[meeting.index] = reach(meeting.thread, meeting.time_ns);
           break;
@@ -144,6 +146,25 @@ class Run {
     return std::min(row.start_ns, end <= row.start_ns ? end : spans_.start_ns[row.launch]);
   }
 
+  bool is_joined(std::uint32_t row) const {
+    return row != analyze::QueueWait::kNoWork && !edits_.joined.empty() && edits_.joined[row];
+  }
+
+  // A launch that is left out needs no room.
+  void unblock(const Meeting& meeting) {
+    const analyze::QueueWait& wait = on_.queue_waits[meeting.index];
+    const std::int64_t reached = threads_[meeting.thread].measured_ns;
+    if (reached >= meeting.time_ns) return;
+    const std::int64_t begin = std::max(spans_.start_ns[wait.call], reached);
+    std::int64_t ready =
+        reach(meeting.thread, std::min(meeting.time_ns, begin + plan_.launch_call_ns));
+    if (!is_joined(wait.work) && start_[wait.on] != kNotYet) {
+      const std::int64_t lag = meeting.time_ns - on_.gpu.rows[wait.on].start_ns;
+      ready = std::max(ready, start_[wait.on] + lag);
+    }
+    jump(meeting.thread, meeting.time_ns, ready);
+  }
+
   // The way out of a call takes what it took after the last work it waited for.
   void return_from(const Meeting& meeting) {
     const trace::SpanId call = meeting.index;
@@ -211,17 +232,16 @@ Replay replay(const ReplayPlan& plan, const Edits& edits) {
   return Run(plan, edits).go();
 }
 
-bool is_trustworthy(const ReplayPlan& plan, const Replay& found) {
-  const auto measured = static_cast<double>(plan.measured_ns);
-  const double limit = kTrustedError * measured;
+double replay_error(const ReplayPlan& plan, const Replay& found) {
+  if (plan.measured_ns <= 0) return 1;
   double shift = 0;
   for (std::size_t i = 0; i < found.work_start_ns.size(); ++i) {
     shift += std::abs(static_cast<double>(found.work_start_ns[i] - plan.on->gpu.rows[i].start_ns));
   }
   const double mean_shift =
       shift / static_cast<double>(std::max<std::size_t>(1, found.work_start_ns.size()));
-  return measured > 0 && std::abs(static_cast<double>(found.wall_ns) - measured) <= limit &&
-         mean_shift <= limit;
+  const auto measured = static_cast<double>(plan.measured_ns);
+  return std::max(std::abs(static_cast<double>(found.wall_ns) - measured), mean_shift) / measured;
 }
 
 }  // namespace fathom::advise

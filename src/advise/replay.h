@@ -19,6 +19,7 @@ enum class HeldBy : std::uint8_t { nothing, stream, wait, launch };
 // A moment on a thread's line at which the thread and something else meet.
 struct Meeting {
   enum class Kind : std::uint8_t {
+    unblocks,     // index: queue wait of a launch that is over here
     launch,       // index: row of GPU work that may begin from here on
     work_begins,  // index: row of GPU work; no thread
     returns,      // index: call (span) that waits for GPU work and is over here
@@ -44,7 +45,8 @@ struct ReplayPlan {
   std::int64_t stream_lag_ns = 0;      // what is usual: medians over the rows held back by each
   std::int64_t wait_lag_ns = 0;
   std::int64_t launch_lag_ns = 0;
-  std::int64_t measured_ns = 0;  // from the first start to the last end of these and the work
+  std::int64_t launch_call_ns = 0;  // median of the launches that found room in their queue
+  std::int64_t measured_ns = 0;     // from the first start to the last end of these and the work
 };
 
 ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies);
@@ -70,6 +72,8 @@ struct Replay {
 //              whichever was last has passed: the measured one, if that was the last in the trace
 //              too, else what is usual in this trace.
 //   A call     that waits returns when its work is over, and its own way out has passed.
+//   A launch   that found the queue full takes what a launch usually takes, and returns as long
+//              after the work that made room has begun as it did.
 //   A thread   that was handed over to goes on as long after the other as it did.
 //
 // Lags over 100 µs have no known cause: no more than 100 µs of them are replayed. So a trace that
@@ -77,10 +81,17 @@ struct Replay {
 // in a collective stays as long as it was.
 Replay replay(const ReplayPlan& plan, const Edits& edits = {});
 
-// Whether the replay without edits takes as long as the trace did, within 3 %, and begins the work
-// on average no further from when it began than 3 % of that. Where it does not, no gain can be
-// told.
-bool is_trustworthy(const ReplayPlan& plan, const Replay& unchanged);
+// How far the replay without edits is from what was measured, as a share of the wall time: in its
+// length, or in when work began, on average, whichever is more. 1 where nothing took any time.
+double replay_error(const ReplayPlan& plan, const Replay& unchanged);
+
+// Gains are told from a replay that is no further off than this; up to the second they are rough.
+inline constexpr double kTrustedError = 0.03;
+inline constexpr double kRoughError = 0.10;
+
+inline bool is_trustworthy(const ReplayPlan& plan, const Replay& unchanged) {
+  return replay_error(plan, unchanged) <= kTrustedError;
+}
 
 // The same work, `factor` times as long: all host pieces within a span of the host, one piece, a
 // row of GPU work, or the lag before it.

@@ -52,6 +52,17 @@ void measure_lags(ReplayPlan& plan) {
   plan.launch_lag_ns = median_or_zero(usual[static_cast<std::size_t>(HeldBy::launch)]);
 }
 
+// What a launch takes that finds room in its queue. Only asked for where some did not.
+std::int64_t usual_launch_ns(const ReplayPlan& plan) {
+  if (plan.on->queue_waits.empty()) return 0;
+  std::vector<std::int64_t> times;
+  for (const WorkRow& row : plan.on->gpu.rows) {
+    if (row.launch == kNoSpan || queue_wait_of(*plan.on, row.launch) != nullptr) continue;
+    times.push_back(plan.trace->spans.duration_ns[row.launch]);
+  }
+  return median_or_zero(std::move(times));
+}
+
 void gather_meetings(ReplayPlan& plan) {
   using Kind = Meeting::Kind;
   const analyze::Dependencies& on = *plan.on;
@@ -69,6 +80,11 @@ void gather_meetings(ReplayPlan& plan) {
     last = wait.call;
     plan.meetings.push_back(
         {spans.end_ns(wait.call), wait.call, thread_of(plan, wait.call), Kind::returns});
+  }
+  for (std::uint32_t i = 0; i < on.queue_waits.size(); ++i) {
+    const trace::SpanId call = on.queue_waits[i].call;
+    if (thread_of(plan, call) == HostLines::kNoThread) continue;
+    plan.meetings.push_back({spans.end_ns(call), i, thread_of(plan, call), Kind::unblocks});
   }
   for (std::uint32_t i = 0; i < on.hand_overs.size(); ++i) {
     const analyze::HandOver& over = on.hand_overs[i];
@@ -97,6 +113,7 @@ ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& d
   plan.threads = threads_taking_part(trace, dependencies);
   plan.measured_ns = window_of(dependencies, plan.threads).length();
   measure_lags(plan);
+  plan.launch_call_ns = usual_launch_ns(plan);
   gather_meetings(plan);
   return plan;
 }

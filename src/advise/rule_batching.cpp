@@ -62,11 +62,13 @@ std::map<trace::NameId, Tiny> tiny_kernels(const Facts& facts) {
         ++tiny.runs;
         for (std::size_t i = first; i < last; ++i) {
           tiny.work_ns += rows[i].duration_ns();
-          tiny.launch_ns += facts.spans.duration_ns[rows[i].launch];
+          tiny.launch_ns += facts.call_ns(rows[i].launch);
           if (i == first) continue;
           tiny.follow.push_back(static_cast<std::uint32_t>(i));
+          const std::int64_t blocked =
+              facts.spans.duration_ns[rows[i].launch] - facts.call_ns(rows[i].launch);
           tiny.saves_ns += facts.spans.end_ns(rows[i].launch) -
-                           facts.spans.end_ns(rows[i - 1].launch) + facts.plan.lag_ns[i];
+                           facts.spans.end_ns(rows[i - 1].launch) - blocked + facts.plan.lag_ns[i];
         }
       }
       first = last;

@@ -44,7 +44,8 @@ Copies copies_of(const Facts& facts) {
     const TransferDirection direction = facts.direction(row);
     if (direction == TransferDirection::other) continue;
     const bool is_pageable = name.find("Pageable") != name.npos;
-    const bool blocks = row.launch != kNoSpan && facts.spans.end_ns(row.launch) >= row.end_ns;
+    const bool blocks = row.launch != kNoSpan &&
+                        (facts.spans.end_ns(row.launch) >= row.end_ns || facts.is_wait(row.launch));
     found.all.push_back({i, blocks, direction == TransferDirection::to_gpu, blocks || is_pageable});
     found.any_to_gpu |= direction == TransferDirection::to_gpu;
     found.all_block &= blocks;

@@ -51,7 +51,7 @@ std::map<SpanId, Trip> trips_of(const Facts& facts) {
       continue;
     Trip& trip = trips[caller];
     trip.rows.push_back(i);
-    trip.other_ns += facts.spans.duration_ns[row.launch];
+    trip.other_ns += facts.call_ns(row.launch);
     const bool is_kernel = row.type != WorkType::memory;
     (is_kernel ? trip.kernel_ns : trip.other_ns) += row.duration_ns();
     const TransferDirection direction = facts.direction(row);

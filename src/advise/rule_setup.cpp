@@ -18,10 +18,11 @@ namespace {
 
 constexpr double kSetUpTriggerPct = 10;
 
+// What several threads or processes do at the same time counts once.
 std::int64_t time_of(const Facts& facts, const std::vector<SpanId>& calls) {
-  std::int64_t total = 0;
-  for (const SpanId id : calls) total += facts.spans.duration_ns[id];
-  return total;
+  std::vector<base::Interval> times;
+  for (const SpanId id : calls) times.push_back({facts.spans.start_ns[id], facts.spans.end_ns(id)});
+  return base::total_length(base::normalize(std::move(times)));
 }
 
 Candidate set_up_candidate(const Facts& facts, const std::vector<SpanId>& calls) {

@@ -36,7 +36,7 @@ std::int64_t usual_ns(const Facts& facts, trace::NameId name) {
 bool may_be_slow(const Facts& facts, SpanId id) {
   const CallRole role = facts.role(id);
   return facts.spans.duration_ns[id] >= kSlowCallNs && role != CallRole::copy && !is_sync(role) &&
-         !facts.is_wait(id);
+         !facts.is_wait(id) && !facts.is_blocked(id);
 }
 
 // A slow launch of a kernel that ran before was held up by something else, and one without others

@@ -10,6 +10,7 @@
 
 #include "advise/replay.h"
 #include "advise/rules.h"
+#include "analyze/run/wall.h"
 #include "base/format.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -35,6 +36,11 @@ Priority priority_of(double gain_pct) {
   return gain_pct >= 3 ? Priority::medium : Priority::low;
 }
 
+// "6 %".
+std::string rough_text(double error) {
+  return fmt::format("{:.0f} %", error * 100);
+}
+
 // A change that was replayed by itself, and what it brought.
 struct Tried {
   Candidate* candidate = nullptr;
@@ -45,9 +51,10 @@ struct Tried {
 // Takes the changes one by one, that which brings most first.
 class Attribution {
  public:
-  Attribution(const Facts& facts, std::int64_t replayed_ns, bool all)
+  Attribution(const Facts& facts, std::int64_t replayed_ns, double error, bool all)
       : facts_(facts),
         unchanged_ns_(replayed_ns),
+        error_(error),
         wall_ns_(replayed_ns),
         least_pct_(all ? 0 : kWorthPct) {}
 
@@ -95,7 +102,7 @@ class Attribution {
                        std::int64_t from_ns) const {
     candidate.edit(edits, effort);
     const std::int64_t gain = from_ns - replay(facts_.plan, edits).wall_ns;
-    return std::clamp<std::int64_t>(gain, 0, candidate.concerns_ns);
+    return std::clamp<std::int64_t>(gain, 0, std::min(candidate.concerns_ns, facts_.wall_ns));
   }
 
   // What another effort brings, by itself; less as the gain is less after those taken.
@@ -119,6 +126,7 @@ class Attribution {
     found.basis = GainBasis::replay;
     found.gain = gain;
     found.gain_pct = facts_.share(gain.mid_ns);
+    found.is_rough = error_ > kTrustedError;
     found.priority = priority_of(found.gain_pct);
     const double now = static_cast<double>(facts_.wall_ns) / 1e6;
     found.current_time_ms = now;
@@ -135,11 +143,14 @@ class Attribution {
     if (low != high) {
       text += fmt::format(" ({}–{} %, depending on how well it is done)", low, high);
     }
-    return text + fmt::format(": {} of the run, {}.", base::format_duration(gain.mid_ns), supposes);
+    text += fmt::format(": {} of the run, {}.", base::format_duration(gain.mid_ns), supposes);
+    if (error_ <= kTrustedError) return text;
+    return text + fmt::format(" Rough: the replay is off by {}.", rough_text(error_));
   }
 
   const Facts& facts_;
   const std::int64_t unchanged_ns_;
+  const double error_;  // of the replay without any change
   Edits taken_edits_;
   std::int64_t wall_ns_;
   double least_pct_;
@@ -174,7 +185,7 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
 std::string why_not(std::int64_t measured_ns, std::int64_t replayed_ns) {
   const double off = std::abs(static_cast<double>(replayed_ns - measured_ns)) /
                      static_cast<double>(std::max<std::int64_t>(1, measured_ns)) * 100;
-  if (off <= 3) {
+  if (off <= kRoughError * 100) {
     return "No gains are given: in the replay, GPU work does not start when it did in the trace, "
            "so something not in the trace held it up.";
   }
@@ -193,22 +204,26 @@ Candidates candidates_of(const Facts& facts) {
   return all;
 }
 
-void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on, bool all,
-                        Suggestions& found) {
+void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on,
+                        const analyze::Wall& wall, bool all, Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on);
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took any time.";
     return;
   }
-  const Facts facts(trace, plan);
+  const Facts facts(trace, plan, wall);
+  found.run_ms = static_cast<double>(facts.wall_ns) / 1e6;
   Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
   const std::int64_t replayed_ns = unchanged.wall_ns;
   found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
   found.replayed_ms = static_cast<double>(replayed_ns) / 1e6;
-  found.has_gains = is_trustworthy(plan, unchanged);
+  const double error = replay_error(plan, unchanged);
+  found.replay_error_pct = error * 100;
+  found.has_gains = error <= kRoughError;
+  found.is_rough = found.has_gains && error > kTrustedError;
   if (found.has_gains) {
-    Attribution(facts, replayed_ns, all).run(candidates, found);
+    Attribution(facts, replayed_ns, error, all).run(candidates, found);
   } else {
     found.why_no_gains = why_not(plan.measured_ns, replayed_ns);
   }
@@ -227,6 +242,7 @@ double profile_ns(const trace::Trace& trace) {
 void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& found) {
   const double whole = profile_ns(trace);
   found.measured_ms = whole / 1e6;
+  found.run_ms = found.measured_ms;
   found.why_no_gains =
       "This file has the times of operations but not what waited for what: estimates are upper "
       "bounds, the most an operation could save.";
@@ -263,15 +279,16 @@ void take_code_apart(Suggestion& one) {
 }  // namespace
 
 Suggestions suggest(const trace::Trace& trace, bool all) {
-  return suggest(trace, analyze::dependencies(trace), all);
+  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace), all);
 }
 
-Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, bool all) {
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
+                    const analyze::Wall& wall, bool all) {
   Suggestions found;
   if (on.gpu.rows.empty() && !trace.operations.empty()) {
     suggest_from_profile(trace, all, found);
   } else {
-    suggest_from_trace(trace, on, all, found);
+    suggest_from_trace(trace, on, wall, all, found);
   }
   for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion

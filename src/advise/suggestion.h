@@ -79,16 +79,22 @@ struct Suggestion {
   std::optional<double> potential_speedup;
   GainBasis basis = GainBasis::none;
   std::optional<Gain> gain;
-  double gain_pct = 0;  // mid, of the run; 0 without a gain
+  double gain_pct = 0;    // mid, of the run; 0 without a gain
+  bool is_rough = false;  // the replay is off by 3 to 10 % (Suggestions::replay_error_pct)
 
   std::vector<trace::SpanId> evidence;  // spans of the trace, those that show most first
   std::uint64_t evidence_count = 0;     // of all of them, also those not listed
 };
 
 struct Suggestions {
+  double run_ms = 0;                  // what percentages are of
   double measured_ms = 0;             // from the first to the last of what takes part
   std::optional<double> replayed_ms;  // the same without any change; absent where nothing depends
+  // How far the replay without any change is from the run, in percent of it: in its length or, on
+  // average, in when the GPU work began, whichever is more.
+  std::optional<double> replay_error_pct;
   bool has_gains = false;
+  bool is_rough = false;         // there are gains, and the replay is off by 3 to 10 %
   std::string why_no_gains;      // a sentence; empty where there are gains
   std::vector<Suggestion> list;  // most gain first, those without a gain last
   std::uint64_t left_out = 0;    // of less than kWorthPct

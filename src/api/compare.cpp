@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -25,11 +24,6 @@ using compare::OperationChange;
 using Changes = std::vector<const OperationChange*>;
 
 constexpr std::size_t kRows = 20;
-
-// The public enumerators, by those of compare.
-constexpr std::array<ComparisonOutcome, 4> kOutcomes = {
-    ComparisonOutcome::no_regression, ComparisonOutcome::regression,
-    ComparisonOutcome::inconclusive, ComparisonOutcome::not_comparable};
 
 std::optional<double> difference(std::optional<double> before, std::optional<double> now) {
   if (!before || !now) return std::nullopt;
@@ -111,7 +105,7 @@ RunComparison::RunComparison(std::shared_ptr<const Content> content)
 ComparisonSummary RunComparison::summary() const {
   const compare::Comparison& comparison = content_->report.comparison;
   ComparisonSummary summary;
-  summary.outcome = kOutcomes[static_cast<std::size_t>(comparison.outcome)];
+  summary.outcome = comparison.outcome;
   summary.improvements = comparison.count(ChangeType::improvement);
   summary.regressions = comparison.count(ChangeType::regression);
   summary.unchanged = comparison.count(ChangeType::no_change);

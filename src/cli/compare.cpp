@@ -45,11 +45,11 @@ void for_each_run(const std::vector<std::string>& runs, Files& files, base::Prog
   }
 }
 
-int gate_status(compare::Outcome outcome) {
+int gate_status(ComparisonOutcome outcome) {
   switch (outcome) {
-    case compare::Outcome::no_regression:
+    case ComparisonOutcome::no_regression:
       return 0;
-    case compare::Outcome::regression:
+    case ComparisonOutcome::regression:
       return 1;
     default:
       return 3;
@@ -80,7 +80,7 @@ Ending run_history(const CompareOptions& options, Files& files) {
                  });
   }
   const compare::ChangePointSettings settings = {.threshold_pct = options.settings.threshold_pct};
-  show(std::move(builder).finish(settings), options, files);
+  show(std::move(builder).finish(settings, options.settings.all_operations), options, files);
   return {};
 }
 
@@ -145,6 +145,8 @@ Command compare_command() {
   command.option("--gate", &options->gate, "Turn the verdict into an exit status, for CI");
   command.option("--single-run-gate", &options->settings.single_run_decides,
                  "Let one run per side decide by the threshold alone, noise included");
+  command.option("--all", &options->settings.all_operations,
+                 "Include operations below 0.01 % of the time");
   command.top(options->top);
   command.json(options->outputs);
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");

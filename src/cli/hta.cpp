@@ -29,6 +29,7 @@ The critical path and the suggestions cover the whole trace.
 Examples:
   fathom hta trace.json.gz
   fathom hta rank0.json.gz rank1.json.gz --top 20
+  fathom hta trace.json.gz --by class             GEMM, attention, elementwise, …
   fathom hta traces/ -o report.html
   fathom hta traces/ --json findings.json
   fathom hta traces/ --json | python3 -m json.tool)";
@@ -39,6 +40,7 @@ struct HtaCommandOptions {
   std::vector<std::string> files;
   Outputs outputs;
   std::size_t top = 10;
+  std::string by = "kernel";
   bool all_steps = false;
   bool many_ranks = false;  // more than one file, or a directory
 };
@@ -134,7 +136,10 @@ Ending run(HtaCommandOptions options, Files& files) {
       report::make_hta_report(std::move(found.ranks), found.suggestions);
   if (outputs.wants_json) write_json(to_json(report, options.top), outputs.json, files);
   if (outputs.wants_text()) {
-    write_text(to_text(report, options.top, base::terminal_width(stdout)), {}, files);
+    write_text(
+        to_text(report, options.top, base::terminal_width(stdout),
+                options.by == "class" ? report::KernelRows::by_class : report::KernelRows::by_name),
+        {}, files);
   }
   if (!outputs.page.empty()) {
     write_text(report::page_html({{"summary", page_summary(report)}}), outputs.page, files);
@@ -152,6 +157,7 @@ Command hta_command() {
   command.positional("TRACE", &options->files, "Traces, or directories of them");
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.top(options->top);
+  command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.option("--all-steps", &options->all_steps, "Include the last profiler step");
   command.run = [options](Files& files) { return run(*options, files); };

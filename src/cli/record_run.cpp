@@ -7,10 +7,20 @@
 #include <cstring>
 
 #include "base/printable.h"
+#include "profiler/leftovers.h"
 #include "record/launch/passed_signals.h"
 #include "record/launch/run_trace.h"
 
 namespace fathom::cli {
+
+namespace {
+
+// A part that cannot be completed is what it was.
+void complete_part(const std::string& live, const std::string& part) {
+  say_of_run([&] { detail::add_leftovers(live, part); });
+}
+
+}  // namespace
 
 RecordedRun record_run(const std::vector<std::string>& command, record::Injection what,
                        double memory_interval_ms, const RunOutput& output, Files& files) {
@@ -19,6 +29,7 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
   RecordedRun run;
   run.parts = std::make_unique<record::RunParts>(output.name, output.force);
   what.run_file = run.parts->pattern();
+  what.live_folder = run.parts->live_folder();
   const auto interval =
       std::chrono::microseconds(static_cast<std::int64_t>(memory_interval_ms * 1000));
   const record::PassedSignals signals;  // until the run is written
@@ -26,7 +37,8 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
       record::launch(command, record::environment_for(what), interval, signals);
   run.ended = launched.ended;
   say_of_run([&] {
-    const record::JoinedRun joined = run.parts->join(record::run_trace(command, launched));
+    const record::JoinedRun joined =
+        run.parts->join(record::run_trace(command, launched), complete_part);
     run.readable = run.parts->readable();
     for (const std::string& part : joined.still_going) {
       base::say(stderr, fmt::format("fathom: {}: a child process is still writing to this file\n",

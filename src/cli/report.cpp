@@ -17,6 +17,7 @@ Examples:
   fathom report run.pftrace
   fathom report trace.json.gz -o report.html
   fathom report trace.json.gz --top 30
+  fathom report trace.json.gz --by class          GEMM, attention, elementwise, …
   fathom report trace.json.gz --json report.json
   fathom report profile.json --json | python3 -m json.tool)";
 
@@ -24,6 +25,7 @@ struct ReportOptions {
   std::string file;
   Outputs outputs;
   std::size_t top = 10;
+  std::string by = "kernel";
 };
 
 void write_page(const std::string& path, const explain::Analysis& analysis, Files& files) {
@@ -41,7 +43,10 @@ Ending run(ReportOptions options, Files& files) {
   const report::RunReport report = report::make_report(analysis);
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   if (outputs.wants_text()) {
-    write_text(to_text(report, trace, options.top, base::terminal_width(stdout)), {}, files);
+    write_text(
+        to_text(report, trace, options.top, base::terminal_width(stdout),
+                options.by == "class" ? report::KernelRows::by_class : report::KernelRows::by_name),
+        {}, files);
   }
   if (!outputs.page.empty()) write_page(outputs.page, analysis, files);
   return {};
@@ -56,6 +61,7 @@ Command report_command() {
   command.option("-o,--output", &options->outputs.page,
                  "Write the page: one HTML file, to look at and pass on");
   command.top(options->top);
+  command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

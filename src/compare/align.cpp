@@ -200,7 +200,7 @@ AlignedOperation aligned(const Found& found, const OperationPart& part, bool is_
 
 }  // namespace
 
-Alignment align(std::span<const Run> base, std::span<const Run> current) {
+Alignment align(std::span<const Run> base, std::span<const Run> current, bool all) {
   Table table(base.size(), current.size());
   add_side(table, base, &Found::base);
   add_side(table, current, &Found::current);
@@ -231,17 +231,17 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
         100 * std::min(base_matched / base_told, current_matched / current_told);
   }
   const auto is_small = [&](double before, double now) {
-    return before < kLeastShare * base_whole && now < kLeastShare * current_whole;
+    return !all && before < kLeastShare * base_whole && now < kLeastShare * current_whole;
   };
   std::vector<const Found*> judged;
   for (const Found& found : table.all) {
-    if (is_small(self_ns(found.base), self_ns(found.current))) {
+    if (!is_named_by_user(found.kind) && is_small(self_ns(found.base), self_ns(found.current))) {
       ++alignment.left_out;
     } else {
       judged.push_back(&found);
     }
   }
-  std::vector<std::vector<AlignedOperation>> all(judged.size());
+  std::vector<std::vector<AlignedOperation>> found_parts(judged.size());
   std::vector<std::size_t> small_parts(judged.size());
   base::in_parallel(std::thread::hardware_concurrency(), judged.size(), [&](std::size_t i) {
     const std::vector<OperationPart> parts = parts_of(*judged[i], base_whole, current_whole);
@@ -250,10 +250,10 @@ Alignment align(std::span<const Run> base, std::span<const Run> current) {
         ++small_parts[i];
         continue;
       }
-      all[i].push_back(aligned(*judged[i], part, parts.size() == 1));
+      found_parts[i].push_back(aligned(*judged[i], part, parts.size() == 1));
     }
   });
-  for (auto& parts : all) std::ranges::move(parts, std::back_inserter(alignment.operations));
+  for (auto& parts : found_parts) std::ranges::move(parts, std::back_inserter(alignment.operations));
   for (const std::size_t count : small_parts) alignment.left_out += count;
   return alignment;
 }

@@ -13,6 +13,11 @@ namespace fathom::compare {
 // Below this share of either side's time an operation only adds noise to the judgement of others.
 inline constexpr double kLeastShare = 1e-4;
 
+// What a user named is what the user asks about, however small it is.
+constexpr bool is_named_by_user(trace::SpanKind kind) {
+  return kind == trace::SpanKind::scope || kind == trace::SpanKind::annotation;
+}
+
 // One operation across all runs of both sides, or a part of it that is compared by itself.
 struct AlignedOperation {
   std::string name;
@@ -36,7 +41,8 @@ struct Alignment {
 };
 
 // Finds for each operation of one side the same one on the other: by name and kind, then GPU work
-// by what launched it; and takes apart those that do different things under one name.
-Alignment align(std::span<const Run> base, std::span<const Run> current);
+// by what launched it; and takes apart those that do different things under one name. With `all`,
+// nothing is left out.
+Alignment align(std::span<const Run> base, std::span<const Run> current, bool all = false);
 
 }  // namespace fathom::compare

@@ -114,13 +114,18 @@ std::optional<std::int64_t> peak_of(std::span<const Run> runs) {
   return peak;
 }
 
-Outcome outcome_of(const Comparison& comparison) {
-  if (comparison.matched_pct < kComparablePct) return Outcome::not_comparable;
+ComparisonOutcome outcome_of(const Comparison& comparison) {
+  // Of programs of which nothing was recorded, the length of the run can be compared.
+  const bool is_length_all = comparison.is_base_empty && comparison.is_current_empty;
+  if (comparison.matched_pct < kComparablePct && !(is_length_all && comparison.whole)) {
+    return ComparisonOutcome::not_comparable;
+  }
   const bool is_whole_slower =
       comparison.whole && comparison.whole->verdict.type == ChangeType::regression;
-  if (is_whole_slower || comparison.count(ChangeType::regression) > 0) return Outcome::regression;
-  if (!comparison.open_questions().empty()) return Outcome::inconclusive;
-  return Outcome::no_regression;
+  if (is_whole_slower || comparison.count(ChangeType::regression) > 0)
+    return ComparisonOutcome::regression;
+  if (!comparison.open_questions().empty()) return ComparisonOutcome::inconclusive;
+  return ComparisonOutcome::no_regression;
 }
 
 std::vector<const OperationChange*> top_changes(const std::vector<OperationChange>& operations,
@@ -194,7 +199,7 @@ Comparison compare_runs(std::span<const Run> base, std::span<const Run> current,
       std::ranges::all_of(base, has_steps) && std::ranges::all_of(current, has_steps);
   const double base_parts = parts_of(base, comparison.is_per_step);
   const double current_parts = parts_of(current, comparison.is_per_step);
-  const Alignment alignment = align(base, current);
+  const Alignment alignment = align(base, current, settings.all_operations);
   std::vector<OperationRuns> runs;
   for (const AlignedOperation& operation : alignment.operations) runs.push_back(operation.runs);
   const std::vector<Verdict> judged = verdicts(runs, settings);

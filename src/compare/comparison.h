@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compare/align.h"
+#include "fathom/comparison_outcome.h"
 
 namespace fathom::compare {
 
@@ -43,17 +44,10 @@ struct OperationChange {
   double self_change_ns() const { return current_self_ns - base_self_ns; }
 };
 
-enum class Outcome : std::uint8_t {
-  no_regression,
-  regression,
-  inconclusive,
-  not_comparable,  // too little of the time is in operations that both sides have
-};
-
 inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"no_regression", "regression",
                                                                   "inconclusive", "not_comparable"};
 
-constexpr std::string_view name_of(Outcome outcome) {
+constexpr std::string_view name_of(ComparisonOutcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
 
@@ -73,7 +67,7 @@ struct Comparison {
   double base_parts = 0;  // runs or steps of the side
   double current_parts = 0;
   double threshold_pct = 0;
-  Outcome outcome = Outcome::inconclusive;
+  ComparisonOutcome outcome = ComparisonOutcome::inconclusive;
 
   std::size_t count(ChangeType type) const;
   std::size_t suspects() const;  // some of the inconclusive

@@ -71,11 +71,12 @@ void HistoryBuilder::add(const Run& run) {
   }
 }
 
-History HistoryBuilder::finish(const ChangePointSettings& settings) && {
+History HistoryBuilder::finish(const ChangePointSettings& settings, bool all_operations) && {
   History history;
   history.threshold_pct = settings.threshold_pct;
   for (Series& series : series_) {
-    if (series.largest_share < kLeastShare) {
+    const bool is_wanted = all_operations || is_named_by_user(series.operation.kind);
+    if (!is_wanted && series.largest_share < kLeastShare) {
       ++history.left_out;
       continue;
     }

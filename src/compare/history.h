@@ -46,7 +46,7 @@ struct History {
 class HistoryBuilder {
  public:
   void add(const Run& run);
-  History finish(const ChangePointSettings& settings) &&;
+  History finish(const ChangePointSettings& settings, bool all_operations = false) &&;
 
  private:
   struct Series {

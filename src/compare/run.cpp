@@ -6,6 +6,7 @@
 
 #include "analyze/memory/memory.h"
 #include "analyze/operations/steps.h"
+#include "analyze/run/wall.h"
 
 namespace fathom::compare {
 namespace {
@@ -13,16 +14,11 @@ namespace {
 using trace::SpanId;
 using trace::SpanKind;
 
-std::optional<std::int64_t> wall_of(const trace::Spans& spans) {
-  std::int64_t begin = INT64_MAX;
-  std::int64_t end = INT64_MIN;
-  for (SpanId id = 0; id < spans.size(); ++id) {
-    if (spans.kind[id] == SpanKind::unfinished) continue;
-    begin = std::min(begin, spans.start_ns[id]);
-    end = std::max(end, spans.end_ns(id));
-  }
-  if (begin > end) return std::nullopt;
-  return end - begin;
+// None where nothing says how long it took.
+std::optional<std::int64_t> wall_of(const trace::Trace& trace) {
+  const analyze::Wall wall = analyze::wall(trace);
+  const bool is_known = wall.basis == analyze::WallBasis::program || trace.spans.size() > 0;
+  return is_known ? std::optional(wall.length_ns()) : std::nullopt;
 }
 
 // Of the device that needed the most; of a profile, of the scope that did.
@@ -125,7 +121,7 @@ Run run_of(const trace::Trace& trace, std::string label) {
   run.label = std::move(label);
   run.operations = std::move(operations);
   run.steps = analyze::step_spans(trace).size();
-  run.wall_ns = wall_of(trace.spans);
+  run.wall_ns = wall_of(trace);
   run.peak_memory_bytes = peak_memory_of(trace);
   return run;
 }

@@ -26,7 +26,7 @@ struct Run {
   std::string label;
   std::vector<RunOperation> operations;
   std::uint64_t steps = 0;              // PyTorch's; 0 where there are none
-  std::optional<std::int64_t> wall_ns;  // from the first span's begin to the last one's end
+  std::optional<std::int64_t> wall_ns;  // of the run, as analyze/run/wall.h says
   std::optional<std::int64_t> peak_memory_bytes;
 };
 

@@ -38,6 +38,9 @@ struct Settings {
   // With one run per side nothing is called a change, however strong the evidence, unless the user
   // wants the plain threshold to decide.
   bool single_run_decides = false;
+
+  // Judge what takes next to none of the time, too.
+  bool all_operations = false;
 };
 
 struct Verdict {

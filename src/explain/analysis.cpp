@@ -38,7 +38,9 @@ const analyze::TimelineStats& Analysis::timeline_stats() const {
 }
 
 const std::vector<analyze::Operation>& Analysis::operations() const {
-  return get(operations_, "operations", [&] { return analyze::operations(trace_); });
+  return get(operations_, "operations", [&] {
+    return analyze::operations(trace_, analyze::classes_by_name(trace_, gpu_work()));
+  });
 }
 
 const std::vector<analyze::RankedOperation>& Analysis::bottlenecks() const {
@@ -48,6 +50,13 @@ const std::vector<analyze::RankedOperation>& Analysis::bottlenecks() const {
 
 const std::vector<trace::SpanId>& Analysis::steps() const {
   return get(steps_, "steps", [&] { return analyze::step_spans(trace_); });
+}
+
+const analyze::TimeSlices& Analysis::slices() const {
+  return get(slices_, "slices", [&] {
+    return analyze::time_slices(trace_, gpu_work(), steps(),
+                                {activity().begin_ns, activity().end_ns});
+  });
 }
 
 const analyze::FlameTree& Analysis::flame() const {
@@ -66,6 +75,19 @@ const analyze::GpuWork& Analysis::gpu_work() const {
   return get(gpu_work_, "gpu_work", [&] { return analyze::gpu_work(trace_); });
 }
 
+const std::vector<analyze::ClassTime>& Analysis::classes() const {
+  return get(classes_, "classes", [&] { return analyze::class_times(gpu_work()); });
+}
+
+const analyze::Wall& Analysis::wall() const {
+  return get(wall_, "wall", [&] { return analyze::wall(trace_, gpu_work(), steps()); });
+}
+
+const analyze::RunShares& Analysis::run_shares() const {
+  return get(run_shares_, "run_shares",
+             [&] { return analyze::run_shares(trace_, gpu_work(), wall(), steps()); });
+}
+
 const analyze::Dependencies& Analysis::dependencies() const {
   return get(dependencies_, "dependencies",
              [&] { return analyze::dependencies(trace_, gpu_work()); });
@@ -78,7 +100,7 @@ const analyze::CriticalPath& Analysis::critical_path() const {
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
   return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions",
-             [&] { return advise::suggest(trace_, dependencies(), all); });
+             [&] { return advise::suggest(trace_, dependencies(), wall(), all); });
 }
 
 const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOptions& options) const {
@@ -91,8 +113,10 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
         window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
     std::vector<analyze::RankFindings> found = analyze::holistic(
         trace_, source_, windowed ? *windowed : gpu_work(), steps().size(), options.many_ranks);
+    analyze::add_run_shares(found, run_shares());
     path.get();
     analyze::add_critical_path(found, critical_path());
+    analyze::add_blocked_launches(found, trace_, dependencies());
     return found;
   });
 }
@@ -100,10 +124,10 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
 const ProfileSession& Analysis::session() const {
   return get(session_, "session", [&] {
     if (analyze::is_fathom_run(trace_)) {
-      return analyze::session(trace_, operations(), memory(), source_);
+      return analyze::session(trace_, wall().time, operations(), memory(), source_);
     }
     ProfileSession time_alone;
-    time_alone.total_ns = activity().end_ns - activity().begin_ns;
+    time_alone.total_ns = wall().length_ns();
     return time_alone;
   });
 }

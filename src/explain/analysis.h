@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "advise/suggestion.h"
+#include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
 #include "analyze/flame/flame.h"
@@ -16,8 +17,11 @@
 #include "analyze/memory/memory.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
+#include "analyze/run/gpu_shares.h"
 #include "analyze/run/profile.h"
+#include "analyze/run/slices.h"
 #include "analyze/run/timeline_stats.h"
+#include "analyze/run/wall.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 
@@ -43,11 +47,15 @@ class Analysis {
   const std::vector<analyze::Operation>& operations() const;         // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
+  const analyze::TimeSlices& slices() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
+  const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
+  const analyze::Wall& wall() const;                       // the run: when it began and ended
+  const analyze::RunShares& run_shares() const;            // and what each GPU did in it
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -82,10 +90,14 @@ class Analysis {
   mutable Once<std::vector<analyze::Operation>> operations_;
   mutable Once<std::vector<analyze::RankedOperation>> bottlenecks_;
   mutable Once<std::vector<trace::SpanId>> steps_;
+  mutable Once<analyze::TimeSlices> slices_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
+  mutable Once<std::vector<analyze::ClassTime>> classes_;
+  mutable Once<analyze::Wall> wall_;
+  mutable Once<analyze::RunShares> run_shares_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`

@@ -5,14 +5,11 @@
 #include <new>
 #include <utility>
 
-#include "profiler/activity_words.h"
+#include "profiler/live_file.h"
 
 namespace fathom::detail {
 namespace {
 
-constexpr std::size_t kMostStreamed = 200'000;  // between two writes of the run file
-constexpr std::size_t kBlockWords = 32'768;     // 256 kB; the writer is woken for each
-constexpr std::size_t kActivityBlockBytes = kBlockWords * sizeof(std::uint64_t);
 constexpr std::size_t kMostBlocks = 128;  // 32 MB, or some 400,000 activities
 constexpr std::size_t kSpareBlocks = 8;
 
@@ -38,11 +35,6 @@ void ActivityLog::keep(std::vector<T>& kept, const T& record) noexcept {
   add_up_to(limit_, kept, record, dropped_);
 }
 
-template <typename T>
-void ActivityLog::stream(std::vector<T>& stream, const T& record) noexcept {
-  if (streaming_) add_up_to(kMostStreamed, stream, record, unwritten_);
-}
-
 // What no scope has launched counts for none, so only the run file wants it.
 bool ActivityLog::add(const GpuActivity& activity) noexcept {
   const std::lock_guard lock(mutex_);
@@ -51,39 +43,43 @@ bool ActivityLog::add(const GpuActivity& activity) noexcept {
   return stream(activity);
 }
 
-void ActivityLog::Unmap::operator()(std::uint64_t* words) const noexcept {
-  munmap(words, kActivityBlockBytes);
+void ActivityLog::Unmap::operator()(ActivityBlock* block) const noexcept {
+  block->number = 0;
+  if (live != nullptr && live->activities().give_back(block, false)) return;
+  munmap(block, sizeof *block);
 }
 
 ActivityLog::Block ActivityLog::new_block() {
-  if (spare_.empty()) {
-    void* const pages = mmap(nullptr, kActivityBlockBytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) throw std::bad_alloc();
-    Block made;
-    made.words.reset(static_cast<std::uint64_t*>(pages));
-    return made;
+  if (!spare_.empty()) {
+    Block block = std::move(spare_.back());
+    spare_.pop_back();
+    return block;
   }
-  Block block = std::move(spare_.back());
-  spare_.pop_back();
-  return block;
+  void* pages = live_ != nullptr ? live_->activities().take() : nullptr;
+  if (pages == nullptr) {
+    pages = mmap(nullptr, sizeof(ActivityBlock), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return {new (pages) ActivityBlock, {live_}};
 }
 
-bool ActivityLog::stream(const GpuActivity& activity) noexcept {
+template <typename T>
+bool ActivityLog::stream(const T& record) noexcept {
   if (!streaming_) return false;
   try {
-    std::vector<Block>& blocks = stream_.activities;
-    const bool full = blocks.empty() || blocks.back().used + kMostActivityWords > kBlockWords;
+    std::vector<Block>& blocks = stream_.blocks;
+    const bool full = blocks.empty() || !blocks.back()->has_room();
     if (full) [[unlikely]] {
       if (blocks.size() == kMostBlocks) {
         ++unwritten_;
         return false;
       }
       blocks.push_back(new_block());
+      blocks.back()->used.store(0, std::memory_order_relaxed);
+      blocks.back()->number = ++blocks_;
     }
-    Block& block = blocks.back();
-    std::uint64_t* const begin = block.words.get();
-    block.used = static_cast<std::size_t>(put_activity(begin + block.used, activity) - begin);
+    blocks.back()->add(record);
     return full && blocks.size() > 1;
   } catch (...) {
     ++unwritten_;
@@ -94,7 +90,7 @@ bool ActivityLog::stream(const GpuActivity& activity) noexcept {
 void ActivityLog::add(const GpuDevice& device) noexcept {
   const std::lock_guard lock(mutex_);
   keep(content_.devices, device);
-  stream(stream_.devices, device);
+  stream(device);
 }
 
 void ActivityLog::count_lost(std::uint64_t count) noexcept {
@@ -105,7 +101,7 @@ void ActivityLog::count_lost(std::uint64_t count) noexcept {
 void ActivityLog::add(const MemoryRecord& record) noexcept {
   const std::lock_guard lock(mutex_);
   keep(content_.memory, record);
-  stream(stream_.memory, record);
+  stream(record);
 }
 
 void ActivityLog::add(const ScopeInstance& scope) noexcept {
@@ -169,13 +165,23 @@ void ActivityLog::set_streaming(bool on) noexcept {
   stream_ = {};
   if (!on) return;
   // A run that begins late, or in a forked child, has the same devices.
-  for (const GpuDevice& device : content_.devices) stream(stream_.devices, device);
+  for (const GpuDevice& device : content_.devices) stream(device);
+}
+
+void ActivityLog::set_live(LiveFile* live) noexcept {
+  const std::lock_guard lock(mutex_);
+  live_ = live;
+  spare_.clear();
+}
+
+void ActivityLog::start_over_in_child() noexcept {
+  set_streaming(false);
+  set_live(nullptr);
 }
 
 void ActivityLog::take_stream(Stream& into) noexcept {
-  std::vector<Block> written = std::move(into.activities);
+  std::vector<Block> written = std::move(into.blocks);
   into = {};
-  for (Block& block : written) block.used = 0;
   const std::lock_guard lock(mutex_);
   std::swap(stream_, into);
   while (!written.empty() && spare_.size() < kSpareBlocks) {
@@ -184,6 +190,7 @@ void ActivityLog::take_stream(Stream& into) noexcept {
     } catch (...) {
       return;
     }
+    spare_.back()->number = 0;
     written.pop_back();
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fathom/activity.h"
+#include "profiler/activity_words.h"
 #include "profiler/operations.h"
 
 namespace fathom::detail {
@@ -54,20 +55,20 @@ class ActivityLog {
 
   // For the run file: what came since it was last asked, while anybody asks. Blocks are as they
   // are in activity_words.h, one after the other, and are used again. They are the system's own
-  // pages: what a slow disk has let pile up is given back, not kept by malloc for later.
+  // pages, or the live file's: what a slow disk has let pile up is given back, not kept by malloc
+  // for later.
   struct Unmap {
-    void operator()(std::uint64_t* words) const noexcept;
+    LiveFile* live = nullptr;
+    void operator()(ActivityBlock* block) const noexcept;
   };
-  struct Block {
-    std::unique_ptr<std::uint64_t[], Unmap> words;
-    std::size_t used = 0;
-  };
+  using Block = std::unique_ptr<ActivityBlock, Unmap>;
   struct Stream {
-    std::vector<Block> activities;
-    std::vector<MemoryRecord> memory;
-    std::vector<GpuDevice> devices;
+    std::vector<Block> blocks;
+    std::uint64_t last_number() const { return blocks.empty() ? 0 : blocks.back()->number; }
   };
   void set_streaming(bool on) noexcept;
+  void set_live(LiveFile* live) noexcept;
+  void start_over_in_child() noexcept;  // does not stream any more
   void take_stream(Stream& into) noexcept;  // what was in it is thrown away
 
   void lock_for_fork() noexcept { mutex_.lock(); }
@@ -77,8 +78,7 @@ class ActivityLog {
   template <typename T>
   void keep(std::vector<T>& kept, const T& record) noexcept;
   template <typename T>
-  void stream(std::vector<T>& stream, const T& record) noexcept;
-  bool stream(const GpuActivity& activity) noexcept;
+  bool stream(const T& record) noexcept;
   Block new_block();
 
   mutable std::mutex mutex_;
@@ -87,6 +87,8 @@ class ActivityLog {
   std::vector<Block> spare_;
   std::unordered_set<OperationId> gpu_operations_;
   bool streaming_ = false;
+  LiveFile* live_ = nullptr;
+  std::uint64_t blocks_ = 0;  // so far
   std::size_t limit_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t unwritten_ = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +33,13 @@ enum Flag : std::uint64_t {
   kMessage = std::uint64_t{1} << 52,
 };
 
+// In place of an activity's kind.
+inline constexpr std::uint64_t kMemoryKind = 14;
+inline constexpr std::uint64_t kDeviceKind = 15;
+
+constexpr std::uint64_t kind_of(std::uint64_t head) {
+  return head >> kKindAt & 15;
+}
 constexpr std::uint64_t number(auto value) {
   return static_cast<std::uint64_t>(value);
 }
@@ -77,7 +86,7 @@ inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
   activity.name = std::bit_cast<Name>(static_cast<std::uint32_t>(head));
   activity.kind = static_cast<ActivityKind>(head >> kKindAt & 15);
   activity.direction = static_cast<CopyDirection>(head >> kDirectionAt & 15);
-  activity.size.dimensions = static_cast<std::uint8_t>(head >> kDimensionsAt & 15);
+  activity.size.dimensions = static_cast<std::uint8_t>(head >> kDimensionsAt & 3);
   activity.backend = std::bit_cast<Name>(static_cast<std::uint32_t>(at[1]));
   activity.device = static_cast<std::int32_t>(at[1] >> 32);
   activity.start_ns = static_cast<std::int64_t>(at[2]);
@@ -96,5 +105,87 @@ inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
   for (std::size_t i = 0; i < activity.size.dimensions; ++i) activity.size.local[i] = *at++;
   return activity;
 }
+
+inline std::uint64_t* put_activity(std::uint64_t* at, const MemoryRecord& record) noexcept {
+  using namespace activity_word;
+  const auto flag_if = [](bool has, Flag flag) { return has ? number(flag) : 0; };
+  at[0] = record.name.id() | kMemoryKind << kKindAt |
+          flag_if(record.address.has_value(), kBytes) |
+          flag_if(record.thread.has_value(), kThread) | flag_if(record.is_handle, kMessage);
+  at[1] = number(record.device);
+  at[2] = number(record.time_ns);
+  at[3] = number(record.bytes);
+  at[4] = record.address.value_or(0);
+  at[5] = record.scope.instance;
+  at[6] = number(record.thread.value_or(0));
+  return at + 7;
+}
+
+inline MemoryRecord take_memory(const std::uint64_t*& at) noexcept {
+  using namespace activity_word;
+  MemoryRecord record;
+  record.name = std::bit_cast<Name>(static_cast<std::uint32_t>(at[0]));
+  record.device = static_cast<std::int32_t>(at[1]);
+  record.time_ns = static_cast<std::int64_t>(at[2]);
+  record.bytes = static_cast<std::int64_t>(at[3]);
+  if (at[0] & kBytes) record.address = at[4];
+  record.scope = {at[5]};
+  if (at[0] & kThread) record.thread = static_cast<std::int64_t>(at[6]);
+  record.is_handle = (at[0] & kMessage) != 0;
+  at += 7;
+  return record;
+}
+
+inline std::uint64_t* put_activity(std::uint64_t* at, const GpuDevice& device) noexcept {
+  using namespace activity_word;
+  at[0] = device.name.id() | kDeviceKind << kKindAt;
+  at[1] = number(device.device);
+  return at + 2;
+}
+
+inline GpuDevice take_device(const std::uint64_t*& at) noexcept {
+  GpuDevice device;
+  device.name = std::bit_cast<Name>(static_cast<std::uint32_t>(at[0]));
+  device.device = static_cast<std::int32_t>(at[1]);
+  at += 2;
+  return device;
+}
+
+// So much of what recorders report as waits for the writer at once, in the order it came.
+struct ActivityBlock {
+  static constexpr std::size_t kBytes = std::size_t{1} << 18;
+  static constexpr std::size_t kWords = kBytes / sizeof(std::uint64_t) - 2;
+
+  std::uint64_t number = 0;  // counts up from 1 in the order they are filled; 0 while not in use
+  std::atomic<std::uint64_t> used = 0;  // words
+  std::uint64_t words[kWords];
+
+  bool has_room() const {
+    return used.load(std::memory_order_relaxed) + kMostActivityWords <= kWords;
+  }
+  void add(const auto& record) noexcept {
+    std::uint64_t* const at = words + used.load(std::memory_order_relaxed);
+    used.store(static_cast<std::uint64_t>(put_activity(at, record) - words),
+               std::memory_order_release);
+  }
+
+  // Hands each record to `handler(record)`: an activity, a MemoryRecord or a GpuDevice.
+  template <typename Handler>
+  void read(Handler&& handler) const {
+    const std::uint64_t* at = words;
+    const std::uint64_t* const end = words + std::min<std::uint64_t>(used.load(), kWords);
+    while (at + kMostActivityWords <= words + kWords && at < end) {
+      const std::uint64_t kind = activity_word::kind_of(*at);
+      if (kind == activity_word::kMemoryKind) {
+        handler(take_memory(at));
+      } else if (kind == activity_word::kDeviceKind) {
+        handler(take_device(at));
+      } else {
+        handler(take_activity(at));
+      }
+    }
+  }
+};
+static_assert(sizeof(ActivityBlock) == ActivityBlock::kBytes);
 
 }  // namespace fathom::detail

@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "perfetto/fields.h"
-#include "profiler/activity_words.h"
 
 namespace fathom::detail {
 namespace {
@@ -174,6 +175,28 @@ std::string size_text(const std::array<std::uint64_t, 3>& size, std::uint8_t dim
 ActivityWriter::ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track)
     : file_(file), sequence_(sequence), process_track_(process_track), pid_(getpid()) {}
 
+ActivityWriter::ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track,
+                               std::int64_t pid, const LivePass& saved)
+    : file_(file),
+      sequence_(sequence),
+      process_track_(process_track),
+      pid_(pid),
+      others_end_ns_(saved.last_activity_ns),
+      last_end_ns_(saved.last_activity_ns) {
+  for (const LiveMemory& memory : std::span(saved.memory).first(
+           std::min<std::size_t>(saved.memories, std::size(saved.memory)))) {
+    memory_[static_cast<std::int32_t>(memory.device)].in_use = memory.in_use;
+  }
+}
+
+void ActivityWriter::save(LivePass& into) const {
+  into.last_activity_ns = last_end_ns_;
+  for (const auto& [device, memory] : memory_) {
+    if (into.memories == std::size(into.memory)) break;
+    into.memory[into.memories++] = {device, memory.in_use};
+  }
+}
+
 void ActivityWriter::start() {
   started_ = true;
   put_packet(file_, sequence_, pf::kStateCleared, [&](PacketBytes& bytes) {
@@ -223,8 +246,13 @@ std::uint64_t ActivityWriter::size_number(const LaunchSize& size, bool local) {
   return last_size_numbers_[local ? 1 : 0];
 }
 
+// The same for the same lane, whoever writes it.
+std::uint64_t lane_uuid(std::uint64_t process_track, std::uint64_t key, std::size_t lane) {
+  return process_track ^ ((key * 0x9E3779B97F4A7C15 + lane + 1) * 0xBF58476D1CE4E5B9 << 1);
+}
+
 std::uint64_t ActivityWriter::new_lane(const GpuActivity& activity, std::size_t lane) {
-  const std::uint64_t uuid = process_track_ ^ (++uuids_ << 32);
+  const std::uint64_t uuid = lane_uuid(process_track_, key_of(activity), lane);
   std::string name = on_thread(activity)
                          ? "GPU calls of thread " + std::to_string(activity.thread.value_or(0))
                          : "GPU " + std::to_string(activity.device) + " queue " +
@@ -259,10 +287,17 @@ std::uint64_t ActivityWriter::lane_for(const GpuActivity& activity) {
     last_key_ = key;
   }
   std::vector<Lane>& lanes = last_track_->lanes;
+  const bool goes_on = others_end_ns_ != INT64_MIN;
+  if (lanes.empty() && goes_on) lanes.push_back({new_lane(activity, 0), others_end_ns_});
   auto lane = std::find_if(lanes.begin(), lanes.end(),
                            [&](const Lane& each) { return each.end_ns <= activity.start_ns; });
-  if (lane == lanes.end()) lane = lanes.insert(lane, {new_lane(activity, lanes.size()), 0});
+  if (lane == lanes.end()) {
+    // Past all that the other writer can have had.
+    constexpr std::size_t kPastOthers = 1000;
+    lane = lanes.insert(lane, {new_lane(activity, lanes.size() + (goes_on ? kPastOthers : 0)), 0});
+  }
   lane->end_ns = std::max(activity.end_ns, activity.start_ns);
+  last_end_ns_ = std::max(last_end_ns_, lane->end_ns);
   return lane->uuid;
 }
 
@@ -288,6 +323,7 @@ void ActivityWriter::add_details(PacketBytes& event, const GpuActivity& activity
 }
 
 void ActivityWriter::write(const GpuActivity& activity) {
+  if (!started_) start();
   // What the packet refers to is written before it is begun.
   const std::uint64_t track = lane_for(activity);
   const std::uint64_t name = name_number(activity.name);
@@ -314,7 +350,7 @@ void ActivityWriter::write(const GpuActivity& activity) {
 ActivityWriter::MemoryTrack& ActivityWriter::memory_of(std::int32_t device) {
   MemoryTrack& memory = memory_[device];
   if (memory.counter != 0) return memory;
-  memory.counter = process_track_ ^ (++uuids_ << 32);
+  memory.counter = lane_uuid(process_track_, ~static_cast<std::uint64_t>(device), 0);
   const std::string name = "GPU " + std::to_string(device) + " memory";
   put_packet(file_, sequence_, pf::kNeedsState, [&](PacketBytes& bytes) {
     std::uint8_t* const descriptor = bytes.begin(pf::packet::kTrackDescriptor);
@@ -336,11 +372,12 @@ std::uint64_t ActivityWriter::calls_of(std::int64_t thread) {
   call.kind = ActivityKind::api_call;
   call.thread = thread;
   std::vector<Lane>& lanes = tracks_[key_of(call)].lanes;
-  if (lanes.empty()) lanes.push_back({new_lane(call, 0), 0});
+  if (lanes.empty()) lanes.push_back({new_lane(call, 0), std::max<std::int64_t>(others_end_ns_, 0)});
   return lanes.front().uuid;
 }
 
 void ActivityWriter::write(const MemoryRecord& record) {
+  if (!started_) start();
   MemoryTrack& memory = memory_of(record.device);
   const std::uint64_t track = record.thread ? calls_of(*record.thread) : process_track_;
   const std::uint64_t by = text_number(record.name.text());
@@ -366,6 +403,7 @@ void ActivityWriter::write(const MemoryRecord& record) {
 }
 
 void ActivityWriter::write(const GpuDevice& device) {
+  if (!started_) start();
   const std::string name = device.name.text().substr(0, kMostText);
   put_packet(
       file_, sequence_, pf::kNeedsState,
@@ -381,14 +419,9 @@ void ActivityWriter::write(const GpuDevice& device) {
 }
 
 void ActivityWriter::write(const ActivityLog::Stream& stream) {
-  if (stream.activities.empty() && stream.memory.empty() && stream.devices.empty()) return;
-  if (!started_) start();
-  for (const GpuDevice& device : stream.devices) write(device);
-  for (const ActivityLog::Block& block : stream.activities) {
-    const std::uint64_t* at = block.words.get();
-    for (const std::uint64_t* const end = at + block.used; at != end;) write(take_activity(at));
+  for (const ActivityLog::Block& block : stream.blocks) {
+    block->read([this](const auto& record) { write(record); });
   }
-  for (const MemoryRecord& record : stream.memory) write(record);
 }
 
 }  // namespace fathom::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profiler/activities.h"
+#include "profiler/live_file.h"
 #include "profiler/packet_bytes.h"
 #include "profiler/run_file.h"
 
@@ -19,8 +20,15 @@ namespace fathom::detail {
 class ActivityWriter {
  public:
   ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track);
+  // Goes on where another has ended: with what it saved, for the process that it wrote of.
+  ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint64_t process_track,
+                 std::int64_t pid, const LivePass& saved);
 
   void write(const ActivityLog::Stream& stream);
+  void write(const GpuActivity& activity);
+  void write(const MemoryRecord& record);
+  void write(const GpuDevice& device);
+  void save(LivePass& into) const;
 
  private:
   // Slices of one track nest, and activities may overlap: such go to further lanes.
@@ -37,9 +45,6 @@ class ActivityWriter {
   };
 
   void start();
-  void write(const GpuActivity& activity);
-  void write(const MemoryRecord& record);
-  void write(const GpuDevice& device);
   std::uint64_t lane_for(const GpuActivity& activity);
   std::uint64_t new_lane(const GpuActivity& activity, std::size_t lane);
   std::uint64_t name_number(Name name);
@@ -54,7 +59,9 @@ class ActivityWriter {
   const std::uint64_t process_track_;
   const std::int64_t pid_;
   bool started_ = false;
-  std::uint64_t uuids_ = 0;
+  // When the last activity of another writer ended, whose lanes are not known here.
+  std::int64_t others_end_ns_ = INT64_MIN;
+  std::int64_t last_end_ns_ = INT64_MIN;
   std::vector<bool> names_;                               // known to the sequence
   std::unordered_map<std::string, std::uint64_t> texts_;  // values of annotations
   std::unordered_map<std::uint64_t, Track> tracks_;

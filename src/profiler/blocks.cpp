@@ -5,6 +5,8 @@
 #include <memory>
 #include <new>
 
+#include "profiler/live_file.h"
+
 namespace fathom::detail {
 
 namespace {
@@ -23,6 +25,10 @@ void BlockPool::add_slab() {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (slab == MAP_FAILED) throw std::bad_alloc();
   slabs_.push_back(slab);
+  free_slab(slab);
+}
+
+void BlockPool::free_slab(void* slab) {
   void* first = slab;
   std::size_t room = kSlabBytes;
   std::align(kBlockBytes, kSlabBlocks * kBlockBytes, first, room);
@@ -31,9 +37,13 @@ void BlockPool::add_slab() {
   }
 }
 
-Block* BlockPool::take() noexcept {
+Block* BlockPool::take(bool for_run_file) noexcept {
   const std::lock_guard lock(mutex_);
   if (in_use_ >= limit_) return nullptr;
+  if (void* const place = for_run_file && live_ != nullptr ? live_->blocks().take() : nullptr) {
+    ++in_use_;
+    return new (place) Block;
+  }
   try {
     if (free_.empty()) add_slab();
   } catch (...) {
@@ -49,7 +59,22 @@ Block* BlockPool::take() noexcept {
 void BlockPool::give_back(Block* block) noexcept {
   const std::lock_guard lock(mutex_);
   --in_use_;
+  block->thread.store(0, std::memory_order_relaxed);
+  if (live_ != nullptr && live_->blocks().give_back(block, true)) return;
   free_.push_back(block);  // add_slab has made room for all there are
+}
+
+void BlockPool::set_live(LiveFile* live) noexcept {
+  const std::lock_guard lock(mutex_);
+  live_ = live;
+}
+
+void BlockPool::start_over_in_child() noexcept {
+  const std::lock_guard lock(mutex_);
+  live_ = nullptr;
+  in_use_ = 0;
+  free_.clear();  // add_slab has made room for all there are
+  for (void* const slab : slabs_) free_slab(slab);
 }
 
 void BlockPool::set_limit(std::size_t blocks) noexcept {

@@ -73,6 +73,10 @@ ClockLine::ClockLine(ClockPoint from, ClockPoint to) noexcept : from_(from) {
   rate_ = static_cast<std::int64_t>((Int128{to.ns - from.ns} << 32) / passed);
 }
 
+ClockPoint process_start_clocks() noexcept {
+  return process_start;
+}
+
 ClockLine clock_since_start() noexcept {
   ClockPoint now = read_clocks();
   const std::int64_t passed = now.ns - process_start.ns;

@@ -47,6 +47,9 @@ class ClockLine {
     return from_.ns + static_cast<std::int64_t>((Int128{delta} * rate_) >> 32);
   }
   double ns_per_tick() const noexcept { return static_cast<double>(rate_) / 4294967296.0; }
+  ClockLine(ClockPoint from, std::int64_t rate) noexcept : from_(from), rate_(rate) {}
+  ClockPoint from() const noexcept { return from_; }
+  std::int64_t rate() const noexcept { return rate_; }
 
  private:
   ClockPoint from_;
@@ -56,10 +59,14 @@ class ClockLine {
 // From the process's first use of the clock until now: for whole runs. Its rate gets better as the
 // run gets longer; asked within the first milliseconds, it waits for them to pass.
 ClockLine clock_since_start() noexcept;
+ClockPoint process_start_clocks() noexcept;  // that first use
 
 // The clock of a long recording: calibrated again now and then, without a jump and never backwards.
 class SteeredClock {
  public:
+  SteeredClock() = default;
+  explicit SteeredClock(const ClockLine& line) noexcept : line_(line), is_first_(false) {}
+
   // Before the first use, and again before it has been used for as long as the process lived until
   // then, or for a few hundred milliseconds. The first time it may jump: a rate from the first
   // milliseconds of a program is wrong by microseconds a second, which is as long as a short scope,
@@ -67,6 +74,8 @@ class SteeredClock {
   void calibrate() noexcept;
 
   std::int64_t ns(std::uint64_t at_ticks) const noexcept { return line_.ns(at_ticks); }
+  bool is_calibrated() const noexcept { return !is_first_; }
+  const ClockLine& line() const noexcept { return line_; }
 
  private:
   ClockLine line_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPendingBlocks = (std::size_t{64} << 20) / kBlockBytes;
 
 // What exists, so that a thread that ends while its profiler is destroyed does no harm, and so that
-// a fork finds every lock. Its mutex is taken before all others.
+// a fork finds every lock. Its mutex is taken before all others but global_core_mutex.
 struct Live {
   std::mutex mutex;
   std::unordered_set<const ThreadState*> states;
@@ -28,6 +28,7 @@ Live& live() {
 }
 
 void before_fork() {
+  global_core_mutex.lock();
   live().mutex.lock();
   for (Core* core : live().cores) core->lock_for_fork();
   lock_operations();
@@ -37,6 +38,7 @@ void after_fork_in_parent() {
   unlock_operations();
   for (Core* core : live().cores) core->unlock_after_fork();
   live().mutex.unlock();
+  global_core_mutex.unlock();
 }
 
 void after_fork_in_child() {
@@ -48,6 +50,12 @@ void after_fork_in_child() {
     for (const auto& state : core->all_threads()) live().states.insert(state.get());
   }
   live().mutex.unlock();
+  global_core_mutex.unlock();
+}
+
+// From the beginning: a fork while another thread makes the first core has to wait for it.
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 // A thread that leaves scopes open leaves its state to those who end them.
@@ -84,9 +92,6 @@ Core::Core(const Options& options, std::atomic<std::uint64_t>* generation)
     : generation_(generation != nullptr ? *generation : own_generation_) {
   has_key_ = pthread_key_create(&key_, on_thread_exit) == 0;
   configure(options);
-  static const int watching_forks =
-      pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(watching_forks);
   const std::lock_guard lock(live().mutex);
   live().cores.insert(this);
 }
@@ -145,11 +150,18 @@ void Core::set_recording(bool on) noexcept {
   change();
 }
 
-bool Core::start_recording(const std::string& path) noexcept {
+void Core::set_live(LiveFile* live) noexcept {
+  if (live == nullptr) return;  // what came out of an earlier one goes back there
+  pool.set_live(live);
+  activities.set_live(live);
+  set_live_names(live);
+}
+
+bool Core::start_recording(const std::string& path, bool is_live) noexcept {
   const std::lock_guard lock(recording_mutex_);
   try {
     recording_file_.reset();
-    recording_file_ = std::make_unique<Recording>(*this, path);
+    recording_file_ = std::make_unique<Recording>(*this, path, is_live);
     return true;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fathom: %s\n", error.what());
@@ -160,7 +172,7 @@ bool Core::start_recording(const std::string& path) noexcept {
 void Core::start_recording_from_environment() noexcept {
   if (&generation_ != &global_generation) return;
   if (const char* const path = std::getenv("FATHOM_RUN_FILE"); path != nullptr && *path != '\0') {
-    start_recording(path);
+    start_recording(path, true);
   }
 }
 
@@ -331,7 +343,9 @@ void Core::start_over_in_child() noexcept {
     recording_file_->abandon();
     static_cast<void>(recording_file_.release());
     set_recording(false);
-    activities.set_streaming(false);
+    activities.start_over_in_child();
+    set_live_names(nullptr);
+    pending_blocks_.store(0, std::memory_order_relaxed);
     restart_from_environment_.store(true, std::memory_order_relaxed);
   }
   auto* const own = static_cast<ThreadState*>(pthread_getspecific(key_));
@@ -339,7 +353,9 @@ void Core::start_over_in_child() noexcept {
     const std::lock_guard lock(mutex_);
     for (const auto& state : threads_) {
       for (const auto& scope : state->free_scopes) scope->keeper.store(FreeScope::Keeper::nobody);
+      forget_in_child(*state);
     }
+    pool.start_over_in_child();
     std::erase_if(threads_, [&](const auto& each) { return each.get() != own; });
   }
   if (own != nullptr) {

@@ -42,7 +42,7 @@ class Core {
   void configure(const Options& options) noexcept;
   void enable(bool on) noexcept;
   void reset() noexcept;
-  bool start_recording(const std::string& path) noexcept;
+  bool start_recording(const std::string& path, bool is_live = false) noexcept;
   void stop_recording() noexcept;
   void start_recording_from_environment() noexcept;  // FATHOM_RUN_FILE, if it is set
   // A child that was forked off a recording begins its own when there is something to record.
@@ -86,6 +86,7 @@ class Core {
 
   // For the writer.
   void set_recording(bool on) noexcept;  // threads begin, or stop, to keep words for it
+  void set_live(LiveFile* live) noexcept;  // where what waits for it outlives the process
   std::vector<std::shared_ptr<ThreadState>> all_threads() const;
   void release(const ThreadState& state) noexcept;  // of a thread that is gone
   WriterSignal signal;
@@ -128,6 +129,7 @@ class Core {
 
 // The global profiler's core; made on first use, never destroyed. Null when out of memory.
 const std::shared_ptr<Core>& global_core() noexcept;
+extern std::mutex global_core_mutex;  // held while it is made; taken before all others
 
 // A scope that begins under `scope`'s name on `thread`, whatever the fast path could not do.
 // False where it is not to be ended.

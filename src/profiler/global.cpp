@@ -33,20 +33,37 @@ std::shared_ptr<Core> make_global_core() noexcept {
   }
 }
 
+// What a function-local static does, except that a child forked meanwhile finds it made: the guard
+// of such a static would be held there for ever, by a thread that the child has not.
+template <typename T, typename Make>
+T& made_once(std::atomic<T*>& made, Make&& make) noexcept {
+  if (T* const known = made.load(std::memory_order_acquire)) return *known;
+  const std::lock_guard lock(global_core_mutex);
+  T* all = made.load(std::memory_order_relaxed);
+  if (all == nullptr) {
+    all = make();
+    made.store(all, std::memory_order_release);
+  }
+  return *all;
+}
+
 }  // namespace
+
+constinit std::mutex global_core_mutex;
 
 const std::shared_ptr<Core>& global_core() noexcept {
   alignas(std::shared_ptr<Core>) static unsigned char place[sizeof(std::shared_ptr<Core>)];
-  static const auto* const core = new (place) std::shared_ptr<Core>(make_global_core());
-  return *core;
+  constinit static std::atomic<std::shared_ptr<Core>*> made = nullptr;
+  return made_once(made, [] { return new (place) std::shared_ptr<Core>(make_global_core()); });
 }
 
 }  // namespace detail
 
 Profiler& profiler() noexcept {
   alignas(Profiler) static unsigned char place[sizeof(Profiler)];
-  static auto* const global = new (place) Profiler(detail::global_core());
-  return *global;
+  constinit static std::atomic<Profiler*> made = nullptr;
+  const auto& core = detail::global_core();
+  return detail::made_once(made, [&] { return new (place) Profiler(core); });
 }
 
 }  // namespace fathom

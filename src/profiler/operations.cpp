@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "base/string_pool.h"
+#include "profiler/live_file.h"
 
 namespace fathom::detail {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 struct Names {
   std::mutex mutex;
   base::StringPool pool;  // its id 0 is "", which is why 0 is none
+  LiveFile* live = nullptr;
 };
 
 // Never destroyed: scopes in static destructors still need it.
@@ -26,7 +28,10 @@ OperationId operation_id(std::string_view name) noexcept {
     const std::lock_guard lock(all.mutex);
     if (name.empty()) name = "(unnamed)";
     if (all.pool.size() > kMaxOperations) name = kOtherOperations;
-    return all.pool.intern(name);
+    const std::size_t known = all.pool.size();
+    const OperationId id = all.pool.intern(name);
+    if (all.live != nullptr && id >= known) all.live->add_name(id, name);
+    return id;
   } catch (...) {
     return 0;
   }
@@ -36,6 +41,15 @@ std::string operation_name(OperationId operation) {
   Names& all = names();
   const std::lock_guard lock(all.mutex);
   return std::string(all.pool.view(operation));
+}
+
+void set_live_names(LiveFile* live) noexcept {
+  Names& all = names();
+  const std::lock_guard lock(all.mutex);
+  all.live = live;
+  for (OperationId id = 1; live != nullptr && id < all.pool.size(); ++id) {
+    live->add_name(id, all.pool.view(id));
+  }
 }
 
 void lock_operations() noexcept {

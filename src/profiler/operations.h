@@ -17,6 +17,9 @@ inline constexpr std::string_view kOtherOperations = "(other operations)";
 OperationId operation_id(std::string_view name) noexcept;  // 0 when out of memory
 std::string operation_name(OperationId operation);
 
+class LiveFile;
+void set_live_names(LiveFile* live) noexcept;  // which gets those there are, and all to come
+
 // Around a fork.
 void lock_operations() noexcept;
 void unlock_operations() noexcept;

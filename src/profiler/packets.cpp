@@ -41,6 +41,12 @@ void append_clocks(std::string& out) {
 
 }  // namespace
 
+std::uint64_t track_number(std::int64_t pid, std::int64_t start_ns, std::uint64_t number) {
+  std::uint64_t mixed = static_cast<std::uint64_t>(start_ns) * 0x9E3779B97F4A7C15 + number;
+  mixed = (mixed ^ static_cast<std::uint64_t>(pid)) * 0xBF58476D1CE4E5B9;
+  return (mixed ^ mixed >> 31) | 1;
+}
+
 void append_run_start(std::string& out, const RunStart& run) {
   append_packet(out, [&](pbf_writer& packet) {
     packet.add_uint32(pf::packet::kSequenceId, 1);

@@ -29,6 +29,10 @@ struct RunStart {
   std::int64_t start_unix_ns = 0;
   std::int64_t start_ns = 0;  // CLOCK_MONOTONIC_RAW
 };
+// Track numbers must differ between the files of different processes. The process itself is 0, a
+// thread its number and 1.
+std::uint64_t track_number(std::int64_t pid, std::int64_t start_ns, std::uint64_t number);
+
 void append_run_start(std::string& out, const RunStart& run);
 
 void append_run_end(std::string& out, std::span<const NamedFigures> operations,

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -14,8 +15,12 @@
 namespace fathom::detail {
 namespace {
 
-// What a program loses that ends without a word (_exit, exec, a signal) is what it did since.
+// Without a live file, what a program loses that ends without a word (_exit, exec, a signal) is
+// what it did since.
 constexpr auto kPeriod = std::chrono::milliseconds(20);
+
+// Blocks that wait for what was read of them to be in the file: a megabyte.
+constexpr std::size_t kMostDone = 16;
 
 std::string read_process_file(const char* path) {
   std::ifstream file(path);
@@ -38,13 +43,6 @@ std::string process_name() {
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
-
-// Track numbers must differ between the files of different processes.
-std::uint64_t track_number(std::int64_t pid, std::int64_t start_ns, std::uint64_t number) {
-  std::uint64_t mixed = static_cast<std::uint64_t>(start_ns) * 0x9E3779B97F4A7C15 + number;
-  mixed = (mixed ^ static_cast<std::uint64_t>(pid)) * 0xBF58476D1CE4E5B9;
-  return (mixed ^ mixed >> 31) | 1;
 }
 
 // The program's signals are for the program's own threads.
@@ -71,7 +69,7 @@ Recording::Sequence::Sequence(RunFile& file, std::shared_ptr<ThreadState> follow
                               std::uint32_t id, std::int64_t start_ns, const SteeredClock& clock)
     : thread(std::move(followed)), slices(file, id, start_ns, clock) {}
 
-Recording::Recording(Core& core, const std::string& path)
+Recording::Recording(Core& core, const std::string& path, bool is_live)
     : core_(core),
       file_(path),
       start_ns_(monotonic_raw_ns()),
@@ -82,6 +80,9 @@ Recording::Recording(Core& core, const std::string& path)
                          unix_ns(), start_ns_});
   file_.append(out);
   file_.flush();
+  if (is_live) live_ = LiveFile::create(file_.absolute_path(), start_ns_, process_track_);
+  publish();
+  core_.set_live(live_);
   core_.signal.stopping = false;
   writer_ = start_quiet_thread([this] { run(); });
   pthread_setname_np(writer_.native_handle(), "fathom");
@@ -102,6 +103,7 @@ Recording::~Recording() {
 
 void Recording::abandon() noexcept {
   file_.abandon();
+  if (live_ != nullptr) live_->let_go_in_child();
 }
 
 void Recording::run() {
@@ -129,32 +131,57 @@ void Recording::run() {
     // The statistics are missing from the file, as after a kill.
   }
   file_.flush();
+  if (live_ != nullptr) live_->finish();
 }
 
 void Recording::write_all() {
+  ++pass_;
   for (const auto& thread : core_.all_threads()) {
     if (!sequences_.contains(thread.get())) add_sequence(thread);
   }
-  for (auto at = sequences_.begin(); at != sequences_.end();) {
-    Sequence& sequence = at->second;
+  std::vector<const ThreadState*> finished;
+  for (auto& [pointer, sequence] : sequences_) {
     // Asked first: a thread that is gone writes no more words.
-    const bool finished = sequence.thread->finished.load(std::memory_order_acquire);
+    if (sequence.thread->finished.load(std::memory_order_acquire)) finished.push_back(pointer);
     write_words(sequence);
-    if (finished) {
-      core_.release(*sequence.thread);
-      at = sequences_.erase(at);
-    } else {
-      ++at;
-    }
   }
   core_.activities.take_stream(activity_stream_);
   activities_.write(activity_stream_);
+  written_activities_ = std::max(written_activities_, activity_stream_.last_number());
+  finish_pass();
+  for (const ThreadState* const thread : finished) {
+    core_.release(*thread);
+    sequences_.erase(thread);
+  }
+}
+
+// Everything that was read is in the file from here on, and the live file says so.
+void Recording::finish_pass() {
   file_.flush();
+  publish();
+  for (const Done& done : done_) {
+    const std::lock_guard lock(done.thread->mutex);
+    release_streamed(*done.thread, done.block);
+  }
+  done_.clear();
+}
+
+void Recording::publish() {
+  if (live_ == nullptr) return;
+  LivePass state;
+  state.file_bytes = file_.written();
+  state.activity_block = written_activities_;
+  activities_.save(state);
+  if (clock_.is_calibrated()) {
+    state.clock_from = clock_.line().from();
+    state.clock_rate = clock_.line().rate();
+  }
+  live_->publish(pass_, state);
 }
 
 void Recording::add_sequence(const std::shared_ptr<ThreadState>& thread) {
   const std::uint32_t id = next_sequence_++;
-  const std::uint64_t track = track_number(getpid(), start_ns_, id);
+  const std::uint64_t track = track_number(getpid(), start_ns_, thread->number + 1);
   std::string out;
   append_sequence_start(out, id, track, start_ns_);
   append_thread(out, id, track, process_track_, getpid(), thread->tid, thread->name);
@@ -176,8 +203,22 @@ void Recording::write_words(Sequence& sequence) {
     // A cursor that is not here has left since we looked for the end, which is there next time.
     if (!sequence.block->holds(limit)) return;
     sequence.reader.read({sequence.at, limit}, sequence.slices);
+    const bool has_moved = sequence.at != limit;
     sequence.at = limit;
+    if (has_moved) note_progress(sequence);
   } while (next_block(sequence));
+}
+
+// In place of the older of the two notes, which no pass that is complete needs any more.
+void Recording::note_progress(const Sequence& sequence) const {
+  Block& block = *sequence.block;
+  const std::uint32_t word = block.index_of(sequence.at);
+  const auto pending = static_cast<std::uint32_t>(sequence.reader.pending());
+  const bool first_is_newer = block.progress[0].pass > block.progress[1].pass;
+  const std::size_t newer = first_is_newer ? 0 : 1;
+  const std::size_t place = block.progress[newer].pass == pass_ ? newer : 1 - newer;
+  block.progress[place] = {pass_, sequence.reader.time().last(), word - std::min(word, pending),
+                           static_cast<std::uint32_t>(sequence.slices.depth())};
 }
 
 bool Recording::next_block(Sequence& sequence) {
@@ -185,11 +226,18 @@ bool Recording::next_block(Sequence& sequence) {
   if (block->end.load(std::memory_order_acquire) != sequence.at) return false;
   Block* const next = block->next.load(std::memory_order_acquire);
   if (next == nullptr) return false;
-  const std::lock_guard lock(sequence.thread->mutex);
-  sequence.thread->stream = next;
-  release_streamed(*sequence.thread, block);
+  done_.push_back({sequence.thread, block});
+  {
+    const std::lock_guard lock(sequence.thread->mutex);
+    sequence.thread->stream = next;
+  }
   sequence.block = next;
   sequence.at = next->words;
+  note_progress(sequence);
+  if (done_.size() >= kMostDone) {
+    finish_pass();
+    ++pass_;
+  }
   return true;
 }
 

@@ -1,7 +1,6 @@
 #include "profiler/run_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "profiler/write_signals.h"
 
 namespace fathom::detail {
 namespace {
@@ -84,38 +84,6 @@ std::string absolute(const std::string& path) {
   return folder == nullptr ? path : std::string(folder.get()) + "/" + path;
 }
 
-// A limit on the size of files, or a pipe that nobody reads, ends our file and not the program: the
-// signals for it are taken back.
-class WriteSignals {
- public:
-  WriteSignals() {
-    sigemptyset(&ours_);
-    sigaddset(&ours_, SIGXFSZ);
-    sigaddset(&ours_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    if (sigismember(&pending, SIGXFSZ) == 1) sigdelset(&ours_, SIGXFSZ);
-    if (sigismember(&pending, SIGPIPE) == 1) sigdelset(&ours_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &ours_, &before_);
-  }
-  ~WriteSignals() {
-    constexpr timespec kAtOnce = {0, 0};
-    const int error = errno;
-    while (failed && sigtimedwait(&ours_, nullptr, &kAtOnce) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    errno = error;
-  }
-  WriteSignals(const WriteSignals&) = delete;
-  WriteSignals& operator=(const WriteSignals&) = delete;
-
-  bool failed = false;
-
- private:
-  sigset_t ours_{};
-  sigset_t before_{};
-};
-
 }  // namespace
 
 RunFile::RunFile(const std::string& path) : path_(path) {
@@ -135,6 +103,23 @@ RunFile::RunFile(const std::string& path) : path_(path) {
   fd_ = move_up(fd_);
   identity_ = identity_of(fd_);
   absolute_path_ = absolute(path_);
+  standard_error_ = identity_of(STDERR_FILENO);
+}
+
+RunFile::RunFile(const std::string& path, std::int64_t bytes)
+    : path_(path), absolute_path_(path), written_(bytes) {
+  buffer_ = std::make_unique<std::uint8_t[]>(kBuffer);
+  fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd_ < 0) throw base::Error(path_, std::strerror(errno));
+  struct stat status {};
+  const bool is_usable = fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) &&
+                         status.st_size >= bytes && flock(fd_, LOCK_EX | LOCK_NB) == 0 &&
+                         ftruncate(fd_, bytes) == 0 && lseek(fd_, bytes, SEEK_SET) == bytes;
+  if (!is_usable) {
+    close(fd_);
+    throw base::Error(path_, "cannot be added to");
+  }
+  identity_ = identity_of(fd_);
   standard_error_ = identity_of(STDERR_FILENO);
 }
 

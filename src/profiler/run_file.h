@@ -26,6 +26,8 @@ class RunFile {
   // is made where it is missing. A file that another process is writing is left alone, and one with
   // the process id in its name is written instead. Throws base::Error.
   explicit RunFile(const std::string& path);
+  // Goes on with a file that nobody writes any more, after its first `bytes`. Throws base::Error.
+  RunFile(const std::string& path, std::int64_t bytes);
   ~RunFile();
   RunFile(const RunFile&) = delete;
   RunFile& operator=(const RunFile&) = delete;
@@ -41,6 +43,8 @@ class RunFile {
 
   void flush();  // to the system: from then on it survives the end of the process, however it ends
   const std::string& path() const { return path_; }
+  const std::string& absolute_path() const { return absolute_path_; }
+  std::int64_t written() const { return written_; }
   void abandon() noexcept;  // in a forked child: nothing more is written
 
  private:

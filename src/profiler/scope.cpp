@@ -83,6 +83,7 @@ void push_end(ThreadState& thread, const OpenScope& scope, std::size_t inside, s
   if ((end - scope.start) >> 47 != 0) push(thread, escape_word(Escape::time, end >> 48));
   push(thread, end_word(end));
   for (std::size_t i = inside; i > 0; --i) push_begin(thread, outward(thread.open, i - 1), end);
+  settle(thread);
 }
 
 // A scope that began while there was a profile to be in, and ends in whatever way.
@@ -140,6 +141,7 @@ bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
   link(thread, scope, stats, operation);
   scope.start = ticks();
   push_begin(thread, scope, scope.start);
+  settle(thread);
   return true;
 }
 

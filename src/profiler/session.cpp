@@ -124,6 +124,11 @@ std::optional<double> ratio(const std::optional<double>& before,
   return before && after && *after > 0 ? std::optional(*before / *after) : std::nullopt;
 }
 
+std::optional<double> per_iteration(const ProfileSession& session, std::optional<double> total_ms) {
+  if (total_ms) *total_ms /= static_cast<double>(session.iterations());
+  return total_ms;
+}
+
 double change(const KernelComparison& kernel) {
   return std::abs(kernel.after_ms.value_or(0) - kernel.before_ms.value_or(0));
 }
@@ -166,22 +171,27 @@ ProfileSession Profiler::profile_function(const std::function<void()>& fn, std::
 
 SessionComparison compare_sessions(const ProfileSession& before, const ProfileSession& after) {
   SessionComparison comparison;
-  comparison.speedup = ratio(before.total_time_ms(), after.total_time_ms());
+  comparison.speedup = ratio(per_iteration(before, before.total_time_ms()),
+                             per_iteration(after, after.total_time_ms()));
   if (before.peak_memory_bytes && after.peak_memory_bytes) {
     comparison.memory_diff.peak_mb = mb_of(*after.peak_memory_bytes - *before.peak_memory_bytes);
   }
   for (const KernelSummary& kernel : before.kernels) {
-    comparison.kernels.push_back({kernel.name, kernel.total_time_ms(), {}, {}});
+    comparison.kernels.push_back(
+        {kernel.name, per_iteration(before, kernel.total_time_ms()), {}, {}});
     const auto same = std::find_if(after.kernels.begin(), after.kernels.end(),
                                    [&](const auto& each) { return each.name == kernel.name; });
     if (same == after.kernels.end()) continue;
-    comparison.kernels.back().after_ms = same->total_time_ms();
+    comparison.kernels.back().after_ms = per_iteration(after, same->total_time_ms());
     comparison.kernels.back().speedup = ratio(kernel.mean_ns(), same->mean_ns());
   }
   for (const KernelSummary& kernel : after.kernels) {
     const bool is_new = std::none_of(before.kernels.begin(), before.kernels.end(),
                                      [&](const auto& each) { return each.name == kernel.name; });
-    if (is_new) comparison.kernels.push_back({kernel.name, {}, kernel.total_time_ms(), {}});
+    if (is_new) {
+      comparison.kernels.push_back(
+          {kernel.name, {}, per_iteration(after, kernel.total_time_ms()), {}});
+    }
   }
   std::stable_sort(comparison.kernels.begin(), comparison.kernels.end(),
                    [](const auto& a, const auto& b) { return change(a) > change(b); });

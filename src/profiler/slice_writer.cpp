@@ -21,8 +21,8 @@ void add_annotation(pbf_writer& event, std::string_view name, auto&& add_value) 
 }  // namespace
 
 SliceWriter::SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t start_ns,
-                         const SteeredClock& clock)
-    : file_(file), sequence_(sequence), last_ns_(start_ns), clock_(clock) {
+                         const SteeredClock& clock, std::size_t depth)
+    : file_(file), sequence_(sequence), last_ns_(start_ns), clock_(clock), depth_(depth) {
   std::string packet;
   pbf_writer fields(packet);
   fields.add_uint32(pf::packet::kSequenceId, sequence);

@@ -17,7 +17,9 @@ namespace fathom::detail {
 class SliceWriter {
  public:
   SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t start_ns,
-              const SteeredClock& clock);
+              const SteeredClock& clock, std::size_t depth = 0);  // so many scopes are open
+
+  std::size_t depth() const { return depth_; }
 
   // The handler of a WordReader.
   void begin(OperationId operation, std::uint64_t ticks, const WordNotes* notes);
@@ -47,7 +49,7 @@ class SliceWriter {
   const std::uint32_t sequence_;
   std::int64_t last_ns_;
   const SteeredClock& clock_;
-  std::size_t depth_ = 0;
+  std::size_t depth_;
   std::vector<Prefix> prefixes_;  // of an operation's begin; [kEnd] is that of every end
 };
 

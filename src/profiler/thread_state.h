@@ -67,6 +67,7 @@ struct ThreadState {
   bool streaming = false;   // as far as the thread has noticed
   Block* stream = nullptr;  // head of the chain: the writer is here
   Block* stream_tail = nullptr;
+  std::uint64_t streamed_blocks = 0;  // so far
   std::uint64_t dropped = 0;  // scopes that a recording should have had
 };
 
@@ -87,11 +88,22 @@ inline void push(ThreadState& thread, Word word) noexcept {
     next_block(thread);
 }
 
+// Says that the words up to here are whole, where their times alone do not show it: those that do
+// not just begin or end a scope now. For whoever reads them after the process is gone.
+inline void settle(ThreadState& thread) noexcept {
+  Block* const block = thread.block;
+  if (block == nullptr) return;
+  block->settled.store(block->index_of(thread.cursor.load(std::memory_order_relaxed)),
+                       std::memory_order_release);
+}
+
 // Called with the mutex held.
 void forget_timeline(ThreadState& thread) noexcept;  // after a reset
 std::vector<Word> kept_words(const ThreadState& thread);
 void finish_timeline(ThreadState& thread) noexcept;                 // when the thread ends
 void release_streamed(ThreadState& thread, Block* block) noexcept;  // the writer is done with it
 void release_stream(ThreadState& thread) noexcept;                  // with all of them
+// In a forked child: the words were the parent's, and their blocks may be gone.
+void forget_in_child(ThreadState& thread) noexcept;
 
 }  // namespace fathom::detail

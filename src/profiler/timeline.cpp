@@ -38,10 +38,12 @@ Word* state_open_scopes(const ThreadState& thread, Word* at) noexcept {
 // Moves the cursor to the beginning of a block. A gap lies before it unless it `follows` the last.
 void start_block(ThreadState& thread, Block* block, bool follows) noexcept {
   Word* at = block->words;
-  append_word(at, escape_word(Escape::time, ticks() >> 48));
+  block->start = ticks();
+  append_word(at, escape_word(Escape::time, block->start >> 48));
   if (!follows) at = state_open_scopes(thread, at);
   thread.block = block;
   thread.cursor.store(at, std::memory_order_release);
+  settle(thread);
 }
 
 struct WordCount {
@@ -89,7 +91,7 @@ Block* wanted_block(ThreadState& thread) noexcept {
   const bool keep = core.keeps_more();
   const bool stream = thread.streaming && core.recording();
   if (!keep && !stream) return nullptr;
-  Block* const block = core.pool.take();
+  Block* const block = core.pool.take(stream);
   try {
     if (block != nullptr && keep) thread.kept.push_back(block);
   } catch (...) {
@@ -106,6 +108,10 @@ Block* wanted_block(ThreadState& thread) noexcept {
       thread.stream = block;
     }
     thread.stream_tail = block;
+    block->tid = thread.tid;
+    block->place = thread.streamed_blocks++;
+    thread.name.copy(block->name, sizeof block->name - 1);
+    block->thread.store(thread.number + 1, std::memory_order_release);
     core.count_pending_block();
   }
   return block;
@@ -149,6 +155,7 @@ void push_annotations(ThreadState& thread, std::string_view annotations) noexcep
   at[words - 1] = 0;
   std::memcpy(at, annotations.data(), annotations.size());
   thread.cursor.store(at + words, std::memory_order_release);
+  settle(thread);
 }
 
 void forget_timeline(ThreadState& thread) noexcept {
@@ -173,6 +180,7 @@ std::vector<Word> kept_words(const ThreadState& thread) {
 
 void release_streamed(ThreadState& thread, Block* block) noexcept {
   block->streamed = false;
+  block->thread.store(0, std::memory_order_relaxed);
   // The thread gives back the block it is in, when it leaves it.
   if (!block->kept && block != thread.block) thread.core->pool.give_back(block);
   thread.core->release_pending_block();
@@ -186,6 +194,16 @@ void release_stream(ThreadState& thread) noexcept {
   }
   thread.stream = nullptr;
   thread.stream_tail = nullptr;
+}
+
+void forget_in_child(ThreadState& thread) noexcept {
+  thread.kept.clear();
+  thread.stream = nullptr;
+  thread.stream_tail = nullptr;
+  thread.streamed_blocks = 0;
+  thread.streaming = false;
+  thread.block = nullptr;
+  start_block(thread, thread.scratch.get(), true);
 }
 
 void finish_timeline(ThreadState& thread) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,14 +27,33 @@ struct WordNotes {
 // And plain(words, time), which may take any number of begins and ends off the front by itself.
 class WordReader {
  public:
+  WordReader() = default;
+  explicit WordReader(WordTime time) : time_(time) {}
+
+  WordTime time() const { return time_; }
+  // Escapes at the end of what was read that say something about what comes next.
+  std::size_t pending() const { return noted_ ? pending_ : 0; }
+
   template <typename Handler>
   void read(std::span<const Word> words, Handler&& handler) {
+    read_all(words, handler);
+    pending_ = noted_ ? pending_ + words.size() - first_note_ : 0;
+    first_note_ = 0;
+  }
+
+ private:
+  template <typename Handler>
+  void read_all(std::span<const Word> words, Handler&& handler) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (!noted_) i += handler.plain(words.subspan(i), time_);
       if (i == words.size()) return;
       const Word word = words[i];
       const Word tag = tag_of(word);
       if (tag == kEscape) {
+        if (!noted_) {
+          first_note_ = i;
+          pending_ = 0;
+        }
         i += escape(word, words.subspan(i + 1), handler);
       } else if (tag == kEnd) {
         handler.end(time_.ticks(word), notes());
@@ -46,7 +66,6 @@ class WordReader {
     }
   }
 
- private:
   const WordNotes* notes() const { return noted_ ? &notes_ : nullptr; }
   void forget_notes() {
     if (noted_) notes_ = {};
@@ -61,9 +80,12 @@ class WordReader {
       case Escape::operation:
         notes_.operation = static_cast<OperationId>(value_of(word));
         return 0;
-      case Escape::annotations:
-        notes_.annotations.assign(reinterpret_cast<const char*>(rest.data()), value_of(word));
-        return (value_of(word) + sizeof(Word) - 1) / sizeof(Word);
+      case Escape::annotations: {
+        // Never more than there is, whatever a child that shares our memory has written there.
+        const std::size_t bytes = std::min<std::size_t>(value_of(word), rest.size_bytes());
+        notes_.annotations.assign(reinterpret_cast<const char*>(rest.data()), bytes);
+        return (bytes + sizeof(Word) - 1) / sizeof(Word);
+      }
       case Escape::failed:
         notes_.failed = true;
         return 0;
@@ -83,6 +105,8 @@ class WordReader {
   WordTime time_;
   WordNotes notes_;
   bool noted_ = false;
+  std::size_t first_note_ = 0;  // in the piece that is read
+  std::size_t pending_ = 0;
 };
 
 }  // namespace fathom::detail

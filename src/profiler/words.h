@@ -53,6 +53,10 @@ constexpr std::uint64_t value_of(Word word) {
 // The times of a stream of words: 48 bits each, and never going back.
 class WordTime {
  public:
+  WordTime() = default;
+  explicit WordTime(std::uint64_t last) : last_(last) {}
+
+  std::uint64_t last() const { return last_; }
   void set_high(std::uint64_t high) { last_ = high << 48; }
   std::uint64_t ticks(Word word) {
     std::uint64_t ticks = (last_ >> 48 << 48) | word >> 16;

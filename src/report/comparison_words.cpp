@@ -176,13 +176,15 @@ std::string verdict_word(const compare::Verdict& verdict) {
 
 std::string story(const Comparison& comparison) {
   if (comparison.is_base_empty && comparison.is_current_empty) {
-    return "There are no operations on either side, so there is nothing to compare.";
+    const std::string whole = whole_text(comparison);
+    return whole.empty() ? "There are no operations on either side, so there is nothing to compare."
+                         : whole + " There are no operations on either side.";
   }
   if (comparison.is_base_empty || comparison.is_current_empty) {
     return fmt::format("There are no operations in the {}, so there is nothing to compare.",
                        comparison.is_base_empty ? "runs before" : "runs now");
   }
-  if (comparison.outcome == compare::Outcome::not_comparable) {
+  if (comparison.outcome == ComparisonOutcome::not_comparable) {
     return fmt::format(
         "These are not runs of one program: only {:.0f} % of the time is in operations that both "
         "sides have.",
@@ -214,8 +216,15 @@ std::string counts(const Comparison& comparison) {
   return text;
 }
 
+std::string left_out_text(std::size_t count) {
+  if (count == 0) return {};
+  return base::format_plural(count, "operation", "operations") + " below 0.01 % of the time " +
+         (count == 1 ? "is left out; --all shows it" : "are left out; --all shows them");
+}
+
 std::string advice(const Comparison& comparison) {
-  if (comparison.operations.empty() || comparison.outcome == compare::Outcome::not_comparable) {
+  const bool is_nothing = comparison.operations.empty() && !comparison.whole;
+  if (is_nothing || comparison.outcome == ComparisonOutcome::not_comparable) {
     return {};  // more runs of two different programs would not help
   }
   if (comparison.base_runs == 1 || comparison.current_runs == 1) {
@@ -223,7 +232,7 @@ std::string advice(const Comparison& comparison) {
            "-- BEFORE ::: NOW";
   }
   std::string text;
-  if (comparison.outcome == compare::Outcome::inconclusive) {
+  if (comparison.outcome == ComparisonOutcome::inconclusive) {
     const OperationChange& first = *comparison.open_questions().front();
     text = fmt::format("These runs do not show whether {} got slower ({}). ",
                        base::fit_qualified(first.label(), 60),

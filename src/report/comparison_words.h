@@ -23,6 +23,9 @@ std::string verdict_word(const compare::Verdict& verdict);  // "SLOWER", "suspec
 // "2 slower · 1 faster · 40 the same"; empty where there are no operations.
 std::string counts(const Comparison& comparison);
 
+// "3 operations below 0.01 % of the time are left out; --all shows them"; empty where none is.
+std::string left_out_text(std::size_t count);
+
 // What would decide what these runs leave open; empty where nothing is open.
 std::string advice(const Comparison& comparison);
 

@@ -9,6 +9,7 @@
 #include "analyze/hta/hta.h"
 #include "analyze/hta/hta_summary.h"
 #include "analyze/ranks/ranks.h"
+#include "report/kernel_rows.h"
 #include "report/recommendations.h"
 
 namespace fathom::report {
@@ -26,7 +27,8 @@ HtaReport make_hta_report(std::vector<analyze::RankFindings> ranks,
                           std::span<const advise::Suggestions> suggestions = {});
 
 // Tables hold `top` rows each and fit `width` columns.
-std::string to_text(const HtaReport& report, std::size_t top, std::size_t width);
+std::string to_text(const HtaReport& report, std::size_t top, std::size_t width,
+                    KernelRows kernels = KernelRows::by_name);
 
 // `top` is the number of `top_kernels`; all else is complete. docs/hta.schema.json describes it.
 std::string to_json(const HtaReport& report, std::size_t top);

@@ -21,6 +21,7 @@ struct Joined {
   const Suggestion* first = nullptr;
   double gain_pct = 0;  // summed
   std::size_t gains = 0;
+  bool is_rough = false;
   std::size_t ranks = 0;
 };
 
@@ -34,6 +35,7 @@ std::vector<Joined> join(std::span<const Suggestions> ranks) {
       if (known == all.end()) known = all.insert(all.end(), {&one});
       known->gain_pct += one.gain_pct;
       known->gains += one.gain ? 1 : 0;
+      known->is_rough = known->is_rough || one.is_rough;
       ++known->ranks;
     }
   }
@@ -42,9 +44,15 @@ std::vector<Joined> join(std::span<const Suggestions> ranks) {
   return all;
 }
 
+// "at most ", "roughly " or nothing, before a figure.
+const char* how_sure(bool is_bound, bool is_rough) {
+  if (is_bound) return "at most ";
+  return is_rough ? "roughly " : "";
+}
+
 std::string gain_text(const Recommendation& one) {
   if (!one.gain_pct) return {};
-  std::string text = fmt::format(" ({}{}", one.is_bound ? "saves at most " : "saves ",
+  std::string text = fmt::format(" (saves {}{}", how_sure(one.is_bound, one.is_rough),
                                  base::format_percent(*one.gain_pct));
   if (one.of_ranks > 1) text += fmt::format(" on {} of {} ranks", one.ranks, one.of_ranks);
   return text + ")";
@@ -63,6 +71,7 @@ std::vector<Recommendation> recommend(std::span<const Suggestions> ranks, std::s
     one.priority = first.priority;
     if (joined.gains > 0) one.gain_pct = joined.gain_pct / static_cast<double>(joined.ranks);
     one.is_bound = first.basis == GainBasis::bound;
+    one.is_rough = joined.is_rough;
     one.ranks = joined.ranks;
     one.of_ranks = ranks.size();
     one.hint = first.implementation_hint;
@@ -88,9 +97,9 @@ std::string what_to_change(const Suggestions& found, const std::string& source, 
   for (std::size_t i = 0; i < std::min({kShown, top, found.list.size()}); ++i) {
     const Suggestion& one = found.list[i];
     const bool is_bound = one.basis == GainBasis::bound;
-    table.row({one.title, one.gain
-                              ? (is_bound ? "at most " : "") + base::format_percent(one.gain_pct)
-                              : "unknown"});
+    table.row(
+        {one.title, one.gain ? how_sure(is_bound, one.is_rough) + base::format_percent(one.gain_pct)
+                             : "unknown"});
   }
   return "\n" + table.text(width) +
          fmt::format("  how: fathom suggest {}\n", base::shell_word(source));

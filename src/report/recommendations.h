@@ -17,6 +17,7 @@ struct Recommendation {
   advise::Priority priority = advise::Priority::low;
   std::optional<double> gain_pct;  // the mean of the ranks that say it; absent where not known
   bool is_bound = false;           // the gain is the most it could be
+  bool is_rough = false;           // for at least one of them the replay is off by 3 to 10 %
   std::size_t ranks = 0;           // that say it
   std::size_t of_ranks = 0;
   std::string hint;  // how, in words

@@ -27,6 +27,8 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .operations = analysis.operations(),
                       .bottlenecks = analysis.bottlenecks(),
                       .steps = analysis.steps(),
+                      .classes = analysis.classes(),
+                      .shares = analysis.run_shares(),
                       .suggestions = analysis.suggestions(),
                       .session = analysis.session()};
   if (analyze::is_fathom_run(analysis.trace())) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "explain/analysis.h"
+#include "report/kernel_rows.h"
 
 namespace fathom::base {
 class JsonWriter;
@@ -18,6 +19,8 @@ struct RunReport {
   const std::vector<analyze::Operation>& operations;  // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks;
   const std::vector<trace::SpanId>& steps;
+  const std::vector<analyze::ClassTime>& classes;  // of GPU work
+  const analyze::RunShares& shares;                // of the run, by GPU
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };
@@ -30,7 +33,7 @@ std::string device_text(const RunReport& report, const trace::Trace& trace);
 
 // Tables hold `top` rows each and fit `width` columns.
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
-                    std::size_t width);
+                    std::size_t width, KernelRows kernels = KernelRows::by_name);
 
 // Every operation, whatever --top says. docs/report.schema.json describes it.
 std::string to_json(const RunReport& report, const trace::Trace& trace);

@@ -25,12 +25,15 @@ struct Action {
 
 // A machine with one thread and eight streams. Work begins 4 µs after its launch or 1 µs after the
 // work before it; a synchronisation returns 3 µs after the last work, and so does a copy, which
-// goes to the GPU and blocks.
-inline trace::Trace run_on_a_machine(const std::vector<Action>& program) {
+// goes to the GPU and blocks. A launch queue that holds `depth` launches of a stream makes the next
+// one return 6 µs after the oldest of them begins.
+inline trace::Trace run_on_a_machine(const std::vector<Action>& program,
+                                     std::size_t depth = SIZE_MAX) {
   analyze::TraceMaker trace;
   std::int64_t host = 0;
   std::array<std::int64_t, 8> stream = {};
   stream.fill(-100 * kUs);
+  std::array<std::vector<std::int64_t>, 8> starts;
   std::int64_t correlation = 0;
   for (const Action& action : program) {
     std::int64_t& gpu = stream[action.stream];
@@ -42,10 +45,16 @@ inline trace::Trace run_on_a_machine(const std::vector<Action>& program) {
         }
         host += action.duration_ns;
         break;
-      case Action::Kind::launch:
-        trace.call("cudaLaunchKernel", host, 5 * kUs, ++correlation);
-        host += 5 * kUs;
+      case Action::Kind::launch: {
+        std::vector<std::int64_t>& queue = starts[action.stream];
+        std::int64_t returned = host + 5 * kUs;
+        if (queue.size() >= depth) {
+          returned = std::max(returned, queue[queue.size() - depth] + 6 * kUs);
+        }
+        trace.call("cudaLaunchKernel", host, returned - host, ++correlation);
+        host = returned;
         gpu = std::max(host + 4 * kUs, gpu + kUs);
+        queue.push_back(gpu);
         trace.gpu(action.name.empty() ? "kernel" : action.name, gpu, action.duration_ns,
                   correlation, stream_id);
         if (action.blocks > 0) {
@@ -53,6 +62,7 @@ inline trace::Trace run_on_a_machine(const std::vector<Action>& program) {
         }
         gpu += action.duration_ns;
         break;
+      }
       case Action::Kind::copy: {
         const std::int64_t begin = std::max(host + 4 * kUs, gpu + kUs);
         gpu = begin + action.duration_ns;

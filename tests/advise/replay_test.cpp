@@ -137,7 +137,12 @@ TEST(Replay, OfNothingIsNothing) {
 }
 
 TEST(Replay, ReproducesRealRunsOrSaysThatItDoesNot) {
-  const std::vector<std::string> files = trace::corpus_files("kineto");
+  std::vector<std::string> files;
+  for (const char* folder : {"kineto", "nsys", "expert"}) {
+    for (const std::string& file : trace::corpus_files(folder)) {
+      if (!file.ends_with(".pickle")) files.push_back(file);
+    }
+  }
   if (files.empty()) GTEST_SKIP() << "no corpus";
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
@@ -146,10 +151,12 @@ TEST(Replay, ReproducesRealRunsOrSaysThatItDoesNot) {
     const ReplayPlan plan = plan_replay(trace, on);
     const Replay found = replay(plan);
     // A sampled trace lacks most of its calls, a replayed graph begins 8 ms after its launch for no
-    // recorded reason, and one file holds three operations of a program that was elsewhere.
-    const bool is_understood = file.find("sampled") == std::string::npos &&
-                               file.find("graph_replay") == std::string::npos &&
-                               file.find("event_sync_multi") == std::string::npos;
+    // recorded reason, one file holds three operations of a program that was elsewhere, one waits
+    // with hundreds of launches queued, and one begins long after its first launch.
+    bool is_understood = true;
+    for (const char* name : {"sampled", "graph_replay", "event_sync_multi", "negq", "sglang"}) {
+      if (file.find(name) != std::string::npos) is_understood = false;
+    }
     EXPECT_EQ(is_trustworthy(plan, found), is_understood)
         << found.wall_ns << " instead of " << plan.measured_ns;
   }

@@ -15,10 +15,10 @@
 namespace fathom::advise::suggest_corpus_test {
 
 std::vector<std::string> all_files() {
-  std::vector<std::string> files = trace::corpus_files("kineto");
-  for (const char* folder : {"nsys", "expert"}) {
+  std::vector<std::string> files;
+  for (const char* folder : {"kineto", "nsys", "expert"}) {
     for (const std::string& file : trace::corpus_files(folder)) {
-      if (!file.ends_with(".pickle")) files.push_back(file);
+      if (!file.ends_with(".pickle")) files.push_back(file);  // memory alone
     }
   }
   return files;
@@ -35,11 +35,14 @@ TEST(SuggestCorpus, GainsAreGivenOnlyWhereTheReplayIsWithinThreePercent) {
     for (const Suggestion& one : found.list) {
       EXPECT_TRUE(found.has_gains || !one.gain) << one.title;
       EXPECT_TRUE(!one.gain || one.gain_pct >= kWorthPct) << one.title;
+      EXPECT_EQ(one.is_rough, one.gain && found.is_rough) << one.title;
       sum += one.gain_pct;
     }
     EXPECT_LE(sum, 100.0);
     if (found.has_gains) {
-      EXPECT_LE(std::abs(*found.replayed_ms - found.measured_ms), 0.03 * found.measured_ms);
+      const double limit = found.is_rough ? 10 : 3;
+      EXPECT_LE(*found.replay_error_pct, limit);
+      EXPECT_LE(std::abs(*found.replayed_ms - found.measured_ms), limit / 100 * found.measured_ms);
     } else {
       EXPECT_FALSE(found.why_no_gains.empty());
     }

@@ -284,7 +284,7 @@ TEST(Words, CopiesThatArePinnedAreNoEvidenceAgainstPageableOnes) {
       maker.call("cudaMemcpyAsync", at, pinned ? 5 * kUs : 520 * kUs, 2 * i + 1);
       maker.gpu(pinned ? "Memcpy HtoD (Pinned -> Device)" : "Memcpy HtoD (Pageable -> Device)",
                 at + 9 * kUs, 500 * kUs, 2 * i + 1, 7, trace::SpanKind::copy);
-      maker.bytes(500'000);
+      maker.bytes(500'000 + i);
       maker.call("cudaLaunchKernel", at + 530 * kUs, 5 * kUs, 2 * i + 2);
       maker.gpu("gemm", at + 540 * kUs, 1400 * kUs, 2 * i + 2);
       maker.op("next", at + 540 * kUs, 1455 * kUs);

@@ -56,9 +56,10 @@ TEST(Dependencies, HoldWhatTheyPromiseOnRandomTraces) {
     }
     for (const HostWait& wait : found.host_waits) {
       const std::int64_t returned = trace.spans.end_ns(wait.call);
-      ASSERT_LE(found.gpu.rows[wait.on].end_ns, returned + 2 * kUs);
+      ASSERT_LE(found.gpu.rows[wait.on].end_ns, returned + 20 * kUs);
       ASSERT_NE(call_role(trace.name(wait.call)), CallRole::stream_waits);
     }
+    ASSERT_TRUE(found.queue_waits.empty());  // too few launches for that
     for (const HandOver& over : found.hand_overs) {
       ASSERT_NE(over.thread, over.from);
       ASSERT_LE(over.from_time_ns, over.time_ns);

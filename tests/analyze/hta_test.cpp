@@ -17,7 +17,9 @@ RankFindings only_finding(const Trace& trace, const HtaOptions& options = {}) {
 }
 
 TEST(WorkType, FollowsTheNamesOfTheLibraries) {
-  const auto type = [](const char* name) { return work_type(SpanKind::kernel, name); };
+  const auto type = [](const char* name) {
+    return work_type(kernel_class(SpanKind::kernel, name));
+  };
   for (const char* name :
        {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "ncclDevKernel_Generic_4",
         "void vllm::cross_device_reduce_1stage<__hip_bfloat16, 2>", "nvshmemi_transfer_rma",
@@ -30,8 +32,8 @@ TEST(WorkType, FollowsTheNamesOfTheLibraries) {
     EXPECT_EQ(type(name), WorkType::compute) << name;
   }
   EXPECT_EQ(type("__amd_rocclr_copyBuffer"), WorkType::memory);
-  EXPECT_EQ(work_type(SpanKind::copy, "CopyHostToDevice"), WorkType::memory);
-  EXPECT_EQ(work_type(SpanKind::fill, "ncclSomething"), WorkType::memory);
+  EXPECT_EQ(work_type(kernel_class(SpanKind::copy, "CopyHostToDevice")), WorkType::memory);
+  EXPECT_EQ(work_type(kernel_class(SpanKind::fill, "ncclSomething")), WorkType::memory);
 }
 
 // 0    10   20   30   40   50   60   70   80   90  100

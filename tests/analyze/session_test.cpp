@@ -1,4 +1,6 @@
 #include "analyze/run/session.h"
+#include "analyze/run/session_bottlenecks.h"
+#include "analyze/run/wall.h"
 
 #include <gtest/gtest.h>
 
@@ -61,7 +63,7 @@ class Making {
 };
 
 ProfileSession session_of(const trace::Trace& trace) {
-  return session(trace, operations(trace), memory(trace), "run.pftrace");
+  return session(trace, wall(trace).time, operations(trace), memory(trace), "run.pftrace");
 }
 
 TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
@@ -152,13 +154,15 @@ TEST(Session, AWaitForTheGpuIsTheGpusTime) {
   making.thread_span(1, "clFinish", SpanKind::sync, 50, 950);
   making.thread_span(1, "think", SpanKind::scope, 1000, 1300);
   const ProfileSession found = session_of(making.trace());
-  ASSERT_EQ(found.bottlenecks.size(), 3U);
+  ASSERT_EQ(found.bottlenecks.size(), 4U);
   EXPECT_EQ(found.bottlenecks[0].operation, "k");
-  EXPECT_DOUBLE_EQ(found.bottlenecks[0].share, 800.0 / 1200);
+  EXPECT_DOUBLE_EQ(found.bottlenecks[0].share, 800.0 / 1250);
   EXPECT_EQ(found.bottlenecks[1].operation, "think");
   EXPECT_EQ(found.bottlenecks[2].operation, "clFinish");
   EXPECT_EQ(found.bottlenecks[2].self_ns, 100);
-  EXPECT_DOUBLE_EQ(found.bottlenecks[2].cumulative_share, 1.0);
+  EXPECT_EQ(found.bottlenecks[3].operation, kNothingRecorded) << "between clFinish and think";
+  EXPECT_EQ(found.bottlenecks[3].self_ns, 50);
+  EXPECT_DOUBLE_EQ(found.bottlenecks[3].cumulative_share, 1.0);
 }
 
 TEST(Session, HasItsFlameGraphHeaviestFirst) {
@@ -233,13 +237,33 @@ TEST(IdleGaps, AreNamedAfterWhatTheHostDid) {
   making.thread_span(1, "step", SpanKind::scope, 0, 800);
   making.thread_span(1, "think", SpanKind::scope, 310, 480);
   const trace::Trace trace = making.trace();
-  const std::vector<GpuGap> gaps = idle_gaps(trace, 5);
+  const std::vector<GpuGap> gaps = idle_gaps(trace, {100, 700}, 5);
   ASSERT_EQ(gaps.size(), 2U);
   EXPECT_EQ(gaps[0].time, (base::Interval{300, 500}));
   EXPECT_EQ(gaps[0].host, "think");
   EXPECT_EQ(gaps[0].host_ns, 170);
   EXPECT_EQ(gaps[1].host, "step");
-  EXPECT_EQ(idle_gaps(trace, 1).size(), 1U);
+  EXPECT_EQ(idle_gaps(trace, {100, 700}, 1).size(), 1U);
+}
+
+TEST(IdleGaps, BeginWithTheRunAndEndWithIt) {
+  Making making;
+  making.gpu_span(1, "k", SpanKind::kernel, 100, 200);
+  making.thread_span(1, "start", SpanKind::scope, 0, 100);
+  making.thread_span(1, "clFinish", SpanKind::sync, 150, 210);
+  const trace::Trace trace = making.trace();
+  const std::vector<GpuGap> gaps = idle_gaps(trace, {-40, 500}, 5);
+  ASSERT_EQ(gaps.size(), 2U);
+  EXPECT_EQ(gaps[0].time, (base::Interval{200, 500}));
+  EXPECT_EQ(gaps[0].host, "") << "10 of 300 lie in a call: nothing was recorded";
+  EXPECT_EQ(gaps[1].time, (base::Interval{-40, 100}));
+  EXPECT_EQ(gaps[1].host, "start");
+}
+
+TEST(IdleGaps, AProgramWithoutGpuWorkHasNone) {
+  Making making;
+  making.thread_span(1, "start", SpanKind::scope, 0, 100);
+  EXPECT_TRUE(idle_gaps(making.trace(), {0, 100}, 5).empty());
 }
 
 }  // namespace fathom::analyze::session_test

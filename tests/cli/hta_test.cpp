@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_program.h"
+#include "cli/schema.h"
 
 namespace fathom::cli::hta_test {
 
@@ -39,8 +40,10 @@ TEST(Hta, TextTellsTheStoryOfARank) {
   const Outcome text = run_program({"hta", scratch.write("trace.json", rank_trace(1, 0))});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_EQ(text.err, "");
-  EXPECT_NE(text.out.find("The GPU was busy 83.3 %."), std::string::npos) << text.out;
-  EXPECT_NE(text.out.find("spent waiting for the host"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("AllReduce, 100.0 µs (1 call)"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("rank 1 of 2"), std::string::npos) << text.out;
 }
 
@@ -56,6 +59,18 @@ TEST(Hta, JsonHasTheFiguresOfEachRank) {
   EXPECT_EQ(rank["temporal"]["compute_ns"], 100'000);
   EXPECT_EQ(rank["temporal"]["non_compute_ns"], 100'000);
   EXPECT_EQ(rank["idle_device"]["host_wait_ns"], 40'000);
+  // From the first launch on: the 50 µs before the first kernel are idle time, too.
+  const nlohmann::json& run = rank["run"];
+  EXPECT_EQ(run["basis"], "activity");
+  EXPECT_EQ(run["wall_ns"], 290'000);
+  EXPECT_EQ(run["compute_ns"], 100'000);
+  EXPECT_EQ(run["exposed_communication_ns"], 100'000);
+  EXPECT_EQ(run["exposed_copy_ns"], 0);
+  EXPECT_EQ(run["idle_ns"], 90'000);
+  EXPECT_EQ(run["idle_causes"][0]["cause"], "launch");
+  EXPECT_NEAR(json["run_compute_pct"].get<double>(), 100.0 * 100 / 290, 1e-9);
+  EXPECT_EQ(faults_against("run.schema.json", run), std::vector<std::string>{});
+  EXPECT_TRUE(json["headline"].get<std::string>().starts_with("The GPU computed 34.5 %"));
   EXPECT_EQ(rank["launches"]["count"], 2);
   EXPECT_EQ(rank["launches"]["launch_delay_ns"], 70'000);
   EXPECT_EQ(rank["comm_comp_overlap_pct"], 0);

@@ -118,6 +118,16 @@ TEST(SafeRecording, ADirectoryIsRefusedBeforeTheProgramStarts) {
   EXPECT_EQ(files_in(scratch), 1U);
 }
 
+TEST(SafeRecording, TheFileThatTheProgramsOutputGoesToIsRefused) {
+  const Scratch scratch;
+  for (const char* const name : {"/dev/stdout", "out"}) {
+    const std::string line = std::string("$FATHOM profile -o ") + name + " -- touch ran > out";
+    EXPECT_EQ(status_of_line(scratch, line), 2) << name;
+    EXPECT_EQ(content_of(scratch.path("out")), "") << name;
+    EXPECT_FALSE(fs::exists(scratch.path("ran")));
+  }
+}
+
 TEST(SafeRecording, OfTwoRecordingsToOneFileTheLaterIsRefused) {
   const Scratch scratch;
   Outcome second;

@@ -43,7 +43,8 @@ TEST(Analysis, WorksNothingOutBeforeItIsAskedFor) {
   const Analysis analysis(trace, "trace.json");
   EXPECT_TRUE(analysis.worked_out().empty());
   analysis.bottlenecks();
-  EXPECT_EQ(analysis.worked_out(), (std::vector<std::string_view>{"bottlenecks", "operations"}));
+  EXPECT_EQ(analysis.worked_out(),
+            (std::vector<std::string_view>{"bottlenecks", "operations", "gpu_work"}));
 }
 
 TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
@@ -54,10 +55,10 @@ TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
     write_everything(analysis);
     std::vector<std::string_view> facts = analysis.worked_out();
     std::ranges::sort(facts);
-    EXPECT_EQ(facts,
-              (std::vector<std::string_view>{"activity", "bottlenecks", "critical_path",
-                                             "dependencies", "flame", "gpu_work", "hta", "memory",
-                                             "operations", "session", "steps", "suggestions"}))
+    EXPECT_EQ(facts, (std::vector<std::string_view>{
+                         "activity", "bottlenecks", "classes", "critical_path", "dependencies",
+                         "flame", "gpu_work", "hta", "memory", "operations", "run_shares",
+                         "session", "slices", "steps", "suggestions", "wall"}))
         << format;
   }
 }

@@ -13,14 +13,16 @@ US = 1000  # ns
 
 
 def read(path):
-    """(host calls, GPU work, steps) as dicts with begin and end in µs."""
-    calls, work, steps = [], [], []
+    """(host calls, GPU work, steps, all that threads did) as dicts with begin and end in µs."""
+    calls, work, steps, host = [], [], [], []
     for event in json.loads(path.read_text())["traceEvents"]:
         if event["ph"] != "X":
             continue
         args = event["args"]
         one = {"name": event["name"], "begin": event["ts"], "end": event["ts"] + event["dur"],
-               "correlation": args.get("correlation"), "stream": args.get("stream"), "bytes": args.get("bytes")}
+               "correlation": args.get("correlation"), "stream": args.get("stream"), "bytes": args.get("bytes"), "thread": event["tid"]}
+        if event["cat"] in ("cuda_runtime", "cpu_op", "user_annotation"):
+            host.append(one)
         if event["cat"] == "cuda_runtime":
             calls.append(one)
         elif event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
@@ -31,7 +33,7 @@ def read(path):
             steps.append(one)
     for one in work:
         one["launch"] = next((c for c in calls if c["correlation"] == one["correlation"]), None)
-    return calls, work, sorted(steps, key=lambda step: step["begin"])
+    return calls, work, sorted(steps, key=lambda step: step["begin"]), host
 
 
 def instants(work, moment):
@@ -47,6 +49,21 @@ def temporal(work):
         first = next((t for t in ("compute", "communication", "memory") if t in running), "idle")
         times[f"{first}_ns"] += US
     return {"total_ns": (end - begin) * US, **times}
+
+
+def run(work, steps, host):
+    """All steps; without steps, all that the GPU and the threads that launch did."""
+    launching = {w["launch"]["thread"] for w in work if w["launch"]}
+    first = steps[:1] or [h for h in host if h["thread"] in launching] + work
+    last = work + (steps or [h for h in host if h["thread"] in launching])
+    begin, end = min(one["begin"] for one in first), max(one["end"] for one in last)
+    times = {"compute": 0, "exposed_communication": 0, "exposed_copy": 0, "idle": 0}
+    for moment in range(begin, end):
+        running = instants(work, moment)
+        times["compute" if "compute" in running else "exposed_communication" if "communication" in running
+              else "exposed_copy" if "memory" in running else "idle"] += US
+    return {"basis": "steps" if steps else "activity", "wall_ns": (end - begin) * US, "set_up_ns": 0, "unknown_ns": 0,
+            **{f"{name}_ns": ns for name, ns in times.items()}}
 
 
 def kernel_types(work):
@@ -140,12 +157,13 @@ def queue(work, stream):
 
 
 def findings(path):
-    calls, work, steps = read(path)
+    calls, work, steps, host = read(path)
+    whole = run(work, steps, host)
     if len(steps) > 1:  # the last is left out: work belongs to the step that launched it
         work = [w for w in work if (w["launch"] or w)["begin"] < steps[-1]["begin"]]
     streams = sorted({w["stream"] for w in work})
     of = lambda stream: [w for w in work if w["stream"] == stream]
-    return {"temporal": temporal(work), "idle_device": idle_causes(work),
+    return {"run": whole, "temporal": temporal(work), "idle_device": idle_causes(work),
             "idle": [{"device": 0, "stream": s, **idle_causes(of(s))} for s in streams],
             "kernel_types": kernel_types(work), "comm_comp_overlap_pct": overlap(work), "kernels": kernels(work),
             "launches": launches(calls, work), "queue": [queue(work, s) for s in streams]}

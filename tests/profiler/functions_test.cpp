@@ -107,6 +107,30 @@ TEST_F(Functions, SessionsAreComparedKernelByKernel) {
   EXPECT_FALSE(change.kernels[2].after_ms);
 }
 
+// Twice as many iterations take twice as long, and nothing got slower.
+TEST_F(Functions, SessionsAreComparedPerIteration) {
+  ProfileSession before;
+  before.total_ns = 100;
+  before.entries.resize(10);
+  before.kernels = {kernel("a", 10, 80)};
+  ProfileSession after;
+  after.total_ns = 200;
+  after.entries.resize(20);
+  after.kernels = {kernel("a", 20, 160)};
+  const SessionComparison change = compare_sessions(before, after);
+  EXPECT_EQ(change.speedup, 1.0);
+  ASSERT_EQ(change.kernels.size(), 1U);
+  EXPECT_DOUBLE_EQ(change.kernels[0].before_ms.value(), 8e-6);
+  EXPECT_DOUBLE_EQ(change.kernels[0].after_ms.value(), 8e-6);
+  EXPECT_EQ(change.kernels[0].speedup, 1.0);
+
+  const auto nothing = [] {};
+  const ProfileSession few = profiler().profile_function(nothing, "f", 0, 2);
+  const ProfileSession many = profiler().profile_function(nothing, "f", 0, 200);
+  EXPECT_EQ(few.iterations(), 2U);
+  EXPECT_EQ(many.iterations(), 200U);
+}
+
 TEST_F(Functions, TheGlobalProfilerIsTheSameFromEveryThread) {
   const Profiler* other = nullptr;
   std::jthread([&] { other = &profiler(); }).join();

@@ -25,7 +25,8 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   EXPECT_EQ(text_of(trace), R"(
   python train.py · Tesla V100-SXM2-32GB · rank 1 of 2 · 1 step · 2.0 ms
 
-  The GPU was busy 70.0 % of the 1.0 ms between its first and last work (1 stream, 1 thread).
+  The GPU computed 30.0 % of 2.0 ms; the largest loss is 65.0 % idle: 1.3 ms before work of which
+  the trace does not say when it was launched.
 
   on the GPU   calls     total      mean       p50       p99   share
   sgemm            1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %

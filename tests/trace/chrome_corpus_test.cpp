@@ -137,7 +137,8 @@ TEST_P(ChromeCorpus, ArgumentsAreThoseInTheFile) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kineto, ChromeCorpus, ::testing::ValuesIn(corpus_files("kineto")),
+INSTANTIATE_TEST_SUITE_P(Kineto, ChromeCorpus,
+                         ::testing::ValuesIn(corpus_files({"kineto", "expert"}, ".json")),
                          [](const auto& file) {
                            std::string name = file.param.substr(file.param.rfind('/') + 1);
                            for (char& c : name) c = std::isalnum(c) != 0 ? c : '_';

@@ -24,6 +24,19 @@ inline std::vector<std::string> corpus_files(const std::string& folder) {
   return files;
 }
 
+// Those of these folders whose name ends so, unpacked or not: ".json" is ".json.gz", too.
+inline std::vector<std::string> corpus_files(const std::vector<std::string>& folders,
+                                             const std::string& ending) {
+  std::vector<std::string> files;
+  for (const std::string& folder : folders) {
+    for (const std::string& file : corpus_files(folder)) {
+      const bool fits = file.ends_with(ending) || file.ends_with(ending + ".gz");
+      if (fits) files.push_back(file);
+    }
+  }
+  return files;
+}
+
 // One of them.
 inline std::optional<std::string> corpus_file(const std::string& path) {
   const char* set = std::getenv("FATHOM_CORPUS");

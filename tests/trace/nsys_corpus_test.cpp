@@ -33,7 +33,7 @@ std::map<std::string, std::string> totals(const Trace& trace, SpanKind kind, con
 class NsysCorpus : public ::testing::Test {
  protected:
   void SetUp() override {
-    files_ = corpus_files("nsys");
+    files_ = corpus_files({"nsys", "expert"}, ".sqlite");
     if (files_.empty()) GTEST_SKIP() << "no corpus";
   }
   std::vector<std::string> files_;
@@ -105,7 +105,8 @@ TEST_F(NsysCorpus, CopiesFillsAndWaiting) {
                   "(SELECT sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMSET)")[0][0]);
     const auto all = [](SpanId) { return std::string("all"); };
     const auto count = [&](const std::string& table) {
-      return ask_pairs(file, "SELECT 'all', count(*) || ' ' || sum(end - start) FROM " + table);
+      return ask_pairs(file, "SELECT 'all', count(*) || ' ' || sum(end - start) FROM " + table +
+                                 " HAVING count(*) > 0");  // a table may be empty
     };
     EXPECT_EQ(totals(trace, SpanKind::copy, all), count("CUPTI_ACTIVITY_KIND_MEMCPY"));
     EXPECT_EQ(totals(trace, SpanKind::fill, all), count("CUPTI_ACTIVITY_KIND_MEMSET"));

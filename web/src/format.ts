@@ -57,7 +57,8 @@ export const formatPlural = (count: number, singular: string, plural: string): s
   `${formatCount(count)} ${count === 1 ? singular : plural}`;
 
 // What a change saves of the run, "saves 4.2 %"; of a bound, what it saves at most.
-export const formatGain = (percent: number, isBound: boolean): string => `saves ${isBound ? "at most " : ""}${formatPercent(percent)}`;
+export const formatGain = (percent: number, isBound: boolean, isRough: boolean): string =>
+  `saves ${isBound ? "at most " : isRough ? "roughly " : ""}${formatPercent(percent)}`;
 
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)

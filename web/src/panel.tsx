@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Part } from "./summary";
+import type { Fill } from "./classes";
 
 export type Width = 4 | 6 | 8 | 12;
 
@@ -16,7 +16,7 @@ export function Panel(props: { title: string; span: Width; note?: string; childr
   );
 }
 
-export function Legend(props: { items: { label: string; part: Part; value?: string }[] }) {
+export function Legend(props: { items: { label: string; part: Fill; value?: string }[] }) {
   return (
     <div class="legend">
       {props.items.map((item) => (
@@ -30,7 +30,7 @@ export function Legend(props: { items: { label: string; part: Part; value?: stri
 }
 
 // A share of the whole, in the colour of its part.
-export function Bar(props: { share: number; part: Part }) {
+export function Bar(props: { share: number; part: Fill }) {
   const width = Math.min(100, Math.max(0, props.share * 100));
   return (
     <div class="bar">

@@ -16,6 +16,7 @@ export interface Summary {
   ring: Ring | null;
   slices: Slices | null;
   operations: Operation[];
+  classes: ClassTime[]; // of GPU work, most time first; none where they would tell nothing
   scopes: Scope[];
   bottlenecks: Bottleneck[];
   advice: Advice;
@@ -74,6 +75,7 @@ export interface Operation {
   name: string;
   kind: string;
   part: Part;
+  class: string | null; // of GPU work: the one that most of its time is of
   calls: number;
   total_ns: number;
   self_ns: number;
@@ -87,6 +89,15 @@ export interface Operation {
   p99_ns: number;
   // Calls by duration, in bins of equal ratio from the shortest (1 ns at least) to the longest.
   histogram?: number[];
+}
+
+// All GPU work of one class: "gemm", for people "matrix product (GEMM)". Shares are of the time of all GPU work.
+export interface ClassTime {
+  class: string;
+  label: string;
+  count: number;
+  sum_ns: number;
+  share_pct: number;
 }
 
 // A scope of the library, as the recorder counted it: exact for the whole run.
@@ -206,6 +217,7 @@ export interface Recommendation {
   title: string;
   gain_pct: number | null; // the mean of the ranks that say it
   is_bound: boolean; // the gain is the most it could be
+  is_rough: boolean; // the replay is off by 3 to 10 %
   ranks: number; // that say it
   of_ranks: number;
   hint: string;
@@ -215,6 +227,7 @@ export interface Recommendation {
 export interface Suggestions {
   why_no_gains: string; // empty where there are gains
   together_pct: number | null; // of the run, all of them; null where that is not known
+  rough_pct: number | null; // how far the replay is off, where gains are rough for it
   left_out: number;
   list: Suggestion[];
 }
@@ -238,6 +251,7 @@ export interface Suggestion {
 // Low and high are the same change done half-heartedly and as well as can be; not known of several ranks.
 export interface Gain {
   is_bound: boolean; // it is the most that could be gained
+  is_rough: boolean; // the replay is off by 3 to 10 %
   low_ns: number | null;
   mid_ns: number | null;
   high_ns: number | null;

@@ -27,6 +27,7 @@ interface Props<Row> {
   height?: number;
   chosen?: Row | null;
   choose?: (row: Row) => void;
+  filter?: ComponentChildren; // beside the search: what else leaves rows out
 }
 
 const kRowHeight = 33;
@@ -76,6 +77,7 @@ export function DataTable<Row>(props: Props<Row>) {
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
         />
+        {props.filter}
         <span class="quiet" role="status">
           {query && `${formatCount(shown.length)} of `}{formatPlural(rows.length, props.label.one, props.label.many)}
         </span>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Part } from "./summary";
+import type { Fill } from "./classes";
 
 // Light or dark: what the reader chose here, else what the system prefers; light on paper.
 // styles.css has both colours of every token; canvases ask `colour` for the one that holds now.
@@ -65,7 +65,7 @@ export function useNarrow(): boolean {
   return narrow;
 }
 
-export type Token = Part | "ink" | "ink-2" | "ink-3" | "line" | "panel" | "bg" | "hover" | "good" | "warn" | "bad";
+export type Token = Fill | "ink" | "ink-2" | "ink-3" | "line" | "panel" | "bg" | "hover" | "good" | "warn" | "bad";
 
 // The colour of a token of styles.css, as a canvas takes it.
 export function colour(token: Token): string {

@@ -25,7 +25,7 @@ test("a profile dropped onto the page opens in it, and the report is a click awa
   await page.getByText("20 MB").first().waitFor();
   await page.getByRole("button", { name: "Back to the report" }).click();
   await page.keyboard.press("1");
-  await page.getByText("The GPU was busy").waitFor();
+  await page.getByText("The GPU computed").waitFor();
   await page.finish();
 });
 
@@ -57,7 +57,7 @@ test("what is no profile is refused in a sentence, and the page stays", async ()
     await drop(page, name, text);
     await page.getByRole("alert").getByText(words).waitFor();
     assert.match(await page.getByRole("alert").innerText(), new RegExp(name));
-    assert.match(await page.locator("h1").innerText(), /The GPU was busy/);
+    assert.match(await page.locator("h1").innerText(), /The GPU computed/);
   }
   await page.finish();
 });

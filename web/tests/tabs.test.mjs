@@ -13,9 +13,9 @@ after(() => stage.close());
 
 test("the overview tells the story, then the figures", async () => {
   const page = await stage.open(training);
-  assert.match(await page.locator("h1").innerText(), /^The GPU was busy \d+\.\d %/);
-  assert.match(await page.locator(".cards").innerText(), /Compute[\s\S]*Communication[\s\S]*Copies/);
-  assert.match(await page.locator("canvas[aria-label^='Where the time went']").getAttribute("aria-label"), /communication 19\.2 %/);
+  assert.match(await page.locator("h1").innerText(), /^The GPU computed \d+\.\d % of/);
+  assert.match(await page.locator(".cards").innerText(), /Compute[\s\S]*Exposed communication[\s\S]*Exposed copies/);
+  assert.match(await page.locator("canvas[aria-label^='Where the time went']").getAttribute("aria-label"), /exposed communication 15\.0 %/);
   assert.match(await page.locator("canvas[aria-label*='step by step']").getAttribute("aria-label"), /GPU 4\.0 ms, communication 3\.0 ms/);
   assert.ok(await page.getByRole("heading", { name: "Memory over time" }).isVisible());
   const findings = await page.locator(".finding").allInnerTexts();

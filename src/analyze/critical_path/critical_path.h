@@ -18,7 +18,7 @@ enum class Bound : std::uint8_t {
   copy,           // a copy or fill ran
   launch,         // launching: the calls, and from the call or the work before to the start of work
   runtime,        // other calls of the GPU runtime: allocating, queries, loading code
-  sync,           // in a synchronisation call while nothing it is known to wait for ran
+  sync,           // in a synchronisation call while nothing ran that it may have waited for
   data_loading,   // the host loaded data
   cpu,            // the host did anything else
   unknown,        // nothing recorded explains it
@@ -71,7 +71,8 @@ struct PathOperation {
 //                   over 100 µs. A launch is ready at the end of its call, or at its start if the
 //                   work began within the call.
 //   From a thread   to the piece before; from a call that waited for GPU work to the end of that
-//                   work; from the first work after a pause to the thread that handed over.
+//                   work; from a launch that found the queue full to the begin of the work that
+//                   made room; from the first work after a pause to the thread that handed over.
 //   From nothing    to whatever else was the last to end; the time between is `unknown`.
 //
 // A host piece with nothing but an annotation, or less than 100 µs without any span, is `cpu`: code

@@ -94,6 +94,27 @@ std::vector<HandOver> hand_overs(const trace::Trace& trace, const GpuWork& gpu,
   return all;
 }
 
+LaunchedBy launched_by(const trace::Spans& spans, const GpuWork& gpu) {
+  LaunchedBy latest(gpu.rows.size());
+  for (const GpuStream& stream : gpu.streams) {
+    std::int64_t behind = INT64_MAX;
+    for (std::size_t i = stream.first + stream.count; i-- > stream.first;) {
+      const WorkRow& row = gpu.rows[i];
+      const bool is_known = row.launch != kNoSpan;
+      behind = std::min(behind, is_known ? spans.start_ns[row.launch] : row.start_ns);
+      latest[i] = behind;
+    }
+  }
+  return latest;
+}
+
+std::size_t first_launched_from(const GpuStream& stream, const LaunchedBy& launched,
+                                std::int64_t time_ns) {
+  const auto from = launched.begin() + static_cast<std::ptrdiff_t>(stream.first);
+  const auto to = from + static_cast<std::ptrdiff_t>(stream.count);
+  return static_cast<std::size_t>(std::lower_bound(from, to, time_ns) - launched.begin());
+}
+
 Dependencies dependencies(const trace::Trace& trace) {
   return dependencies(trace, gpu_work(trace));
 }
@@ -102,8 +123,10 @@ Dependencies dependencies(const trace::Trace& trace, GpuWork all_work) {
   Dependencies found;
   found.gpu = std::move(all_work);
   found.host = host_lines(trace);
-  found.gpu_waits = gpu_waits(trace, found.gpu);
-  found.host_waits = host_waits(trace, found.gpu);
+  const LaunchedBy launched = launched_by(trace.spans, found.gpu);
+  found.gpu_waits = gpu_waits(trace, found.gpu, launched);
+  found.host_waits = host_waits(trace, found.gpu, launched);
+  found.queue_waits = queue_waits(trace, found.gpu);
   found.hand_overs = hand_overs(trace, found.gpu, found.host);
   return found;
 }

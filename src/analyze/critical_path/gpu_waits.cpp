@@ -21,8 +21,8 @@ constexpr std::int64_t kNoRoomNs = 100'000;
 
 class GpuWaits {
  public:
-  GpuWaits(const trace::Trace& trace, const GpuWork& gpu)
-      : trace_(trace), spans_(trace.spans), gpu_(gpu) {}
+  GpuWaits(const trace::Trace& trace, const GpuWork& gpu, const LaunchedBy& launched)
+      : trace_(trace), spans_(trace.spans), gpu_(gpu), launched_(launched) {}
 
   std::vector<GpuWait> find() {
     for (const SyncRecord& record : sync_records(trace_)) {
@@ -38,26 +38,17 @@ class GpuWaits {
   }
 
  private:
-  // First row of the stream launched at a time or later.
-  std::size_t launched_from(const GpuStream& stream, std::int64_t time_ns) const {
-    const auto rows = gpu_.of(stream);
-    const auto at = std::partition_point(rows.begin(), rows.end(), [&](const WorkRow& row) {
-      return launched_ns(spans_, row) < time_ns;
-    });
-    return stream.first + static_cast<std::size_t>(at - rows.begin());
-  }
-
   // The next work of the stream that waits, after the last work before the event.
   void add_recorded(const SyncRecord& record) {
     if (!record.on_stream || !record.event_recorded_ns) return;
     const trace::TrackId waiter = spans_.track[record.span];
     for (const GpuStream& stream : gpu_.streams) {
       if (stream.track != waiter) continue;
-      const std::size_t work = launched_from(stream, spans_.start_ns[record.span]);
+      const std::size_t work = first_launched_from(stream, launched_, spans_.start_ns[record.span]);
       if (work == stream.first + stream.count) return;
       for (const GpuStream& other : gpu_.streams) {
         if (other.stream != record.on_stream || other.device != stream.device) continue;
-        const std::size_t on = launched_from(other, *record.event_recorded_ns);
+        const std::size_t on = first_launched_from(other, launched_, *record.event_recorded_ns);
         if (on > other.first) add(work, on - 1, Basis::recorded);
       }
     }
@@ -102,15 +93,17 @@ class GpuWaits {
 
   void infer_for(const GpuStream& stream, std::span<const GpuStream> streams, std::size_t work) {
     const WorkRow& row = gpu_.rows[work];
-    if (row.launch == kNoSpan) return;
     const WorkRow* before = work == stream.first ? nullptr : &gpu_.rows[work - 1];
-    std::int64_t ready = launch_ready_ns(spans_, row);
-    if (before != nullptr) ready = std::max(ready, before->end_ns);
+    const bool has_launch = row.launch != kNoSpan;
+    std::int64_t ready = has_launch ? launch_ready_ns(spans_, row) : row.start_ns - 2 * kNoRoomNs;
+    if (before != nullptr) ready = has_launch ? std::max(ready, before->end_ns) : before->end_ns;
     if (row.start_ns - ready <= kPromptNs) return;
+    const bool is_late = row.start_ns - ready > kNoRoomNs;
+    // Where there is no launch, nothing tells whether the stream was made to wait either.
+    const bool may_wait = has_launch ? !has_records_ && was_made_to_wait(row, before) : is_late;
     std::size_t on = work;
-    if (!has_records_ && was_made_to_wait(row, before))
-      on = ended_before(stream, streams, work, ready);
-    if (on == work && row.start_ns - ready > kNoRoomNs) on = made_room(stream, streams, work);
+    if (may_wait) on = ended_before(stream, streams, work, ready);
+    if (on == work && has_launch && is_late) on = made_room(stream, streams, work);
     if (on != work) add(work, on, Basis::inferred);
   }
 
@@ -127,9 +120,10 @@ class GpuWaits {
       if (after == rows.begin()) continue;
       const auto on = other.first + static_cast<std::size_t>(after - rows.begin()) - 1;
       const WorkRow& candidate = gpu_.rows[on];
-      const bool fits = candidate.end_ns > ready &&
-                        row.start_ns - candidate.end_ns <= kReactionNs &&
-                        launched_ns(spans_, candidate) < spans_.start_ns[row.launch];
+      const bool is_known = row.launch != kNoSpan && candidate.launch != kNoSpan;
+      const bool fits =
+          candidate.end_ns > ready && row.start_ns - candidate.end_ns <= kReactionNs &&
+          (!is_known || spans_.start_ns[candidate.launch] < spans_.start_ns[row.launch]);
       if (fits && (best == work || candidate.end_ns > gpu_.rows[best].end_ns)) best = on;
     }
     return best;
@@ -157,6 +151,7 @@ class GpuWaits {
   const trace::Trace& trace_;
   const trace::Spans& spans_;
   const GpuWork& gpu_;
+  const LaunchedBy& launched_;
   std::unordered_map<trace::TrackId, std::vector<std::int64_t>> calls_;  // by thread, in order
   bool has_records_ = false;
   std::vector<GpuWait> found_;
@@ -164,8 +159,9 @@ class GpuWaits {
 
 }  // namespace
 
-std::vector<GpuWait> gpu_waits(const trace::Trace& trace, const GpuWork& gpu) {
-  return GpuWaits(trace, gpu).find();
+std::vector<GpuWait> gpu_waits(const trace::Trace& trace, const GpuWork& gpu,
+                               const LaunchedBy& launched) {
+  return GpuWaits(trace, gpu, launched).find();
 }
 
 }  // namespace fathom::analyze

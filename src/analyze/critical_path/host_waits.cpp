@@ -12,9 +12,6 @@ namespace {
 using trace::kNoSpan;
 using trace::SpanId;
 
-// Clocks of host and GPU are brought together to about this much; old sources round to 1 µs.
-constexpr std::int64_t kClockSlackNs = 2'000;
-
 struct Call {
   SpanId span = kNoSpan;
   CallRole role = CallRole::other;
@@ -39,9 +36,15 @@ std::vector<Call> calls_that_may_wait(const trace::Trace& trace,
 // Goes through the calls in order of time, with what was launched so far on each stream at hand.
 class HostWaits {
  public:
-  HostWaits(const trace::Trace& trace, const GpuWork& gpu)
-      : trace_(trace), gpu_(gpu), records_(sync_records(trace)), launched_(gpu.streams.size()) {
+  HostWaits(const trace::Trace& trace, const GpuWork& gpu, const LaunchedBy& launched)
+      : trace_(trace),
+        gpu_(gpu),
+        launched_by_(launched),
+        records_(sync_records(trace)),
+        launched_(gpu.streams.size()),
+        awaited_(gpu.streams.size()) {
     for (std::size_t i = 0; i < gpu.streams.size(); ++i) launched_[i] = gpu.streams[i].first;
+    find_runs_without_launches();
   }
 
   std::vector<HostWait> find() {
@@ -63,18 +66,48 @@ class HostWaits {
   }
 
  private:
-  void advance() {
-    for (std::size_t i = 0; i < launched_.size(); ++i) {
-      const std::size_t end = gpu_.streams[i].first + gpu_.streams[i].count;
-      while (launched_[i] < end && launched_ns(trace_.spans, gpu_.rows[launched_[i]]) < begin_ns_) {
-        ++launched_[i];
+  // For each row without a launch: one past the last of the run of such rows that it is part of.
+  void find_runs_without_launches() {
+    const auto has_none = [](const WorkRow& row) { return row.launch == kNoSpan; };
+    if (std::none_of(gpu_.rows.begin(), gpu_.rows.end(), has_none)) return;
+    run_end_.resize(gpu_.rows.size());
+    for (const GpuStream& stream : gpu_.streams) {
+      std::uint32_t end = static_cast<std::uint32_t>(stream.first + stream.count);
+      for (std::size_t i = stream.first + stream.count; i-- > stream.first;) {
+        if (!has_none(gpu_.rows[i])) end = static_cast<std::uint32_t>(i);
+        run_end_[i] = end;
       }
     }
   }
 
-  bool has_work(std::size_t stream) const { return launched_[stream] > gpu_.streams[stream].first; }
-  const WorkRow& last_of(std::size_t stream) const { return gpu_.rows[launched_[stream] - 1]; }
-  bool was_over(const WorkRow& row) const { return row.end_ns <= end_ns_ + kClockSlackNs; }
+  void advance() {
+    for (std::size_t i = 0; i < launched_.size(); ++i) {
+      const std::size_t end = gpu_.streams[i].first + gpu_.streams[i].count;
+      while (launched_[i] < end && launched_by_[launched_[i]] < begin_ns_) ++launched_[i];
+      awaited_[i] = with_work_inside(launched_[i], end);
+    }
+  }
+
+  // What has no launch and ran within the call may have been launched before it as well.
+  std::size_t with_work_inside(std::size_t from, std::size_t end) const {
+    if (from == end || gpu_.rows[from].launch != kNoSpan) return from;
+    return first_not_over(from, run_end_[from], kReturnNs);
+  }
+
+  // Of rows in order, the first that was not over when the call returned.
+  std::size_t first_not_over(std::size_t from, std::size_t to, std::int64_t slack_ns) const {
+    const auto rows = gpu_.rows.begin();
+    const auto at = std::partition_point(
+        rows + static_cast<std::ptrdiff_t>(from), rows + static_cast<std::ptrdiff_t>(to),
+        [&](const WorkRow& row) { return was_over(row, slack_ns); });
+    return static_cast<std::size_t>(at - rows);
+  }
+
+  bool has_work(std::size_t stream) const { return awaited_[stream] > gpu_.streams[stream].first; }
+  const WorkRow& last_of(std::size_t stream) const { return gpu_.rows[awaited_[stream] - 1]; }
+  bool was_over(const WorkRow& row, std::int64_t slack_ns) const {
+    return row.end_ns <= end_ns_ + slack_ns;
+  }
 
   void add(SpanId call, std::size_t row, Basis basis) {
     found_.push_back({call, static_cast<std::uint32_t>(row), basis});
@@ -86,25 +119,47 @@ class HostWaits {
     std::vector<std::size_t>& known = waited_[trace_.spans.track[call]];
     known.resize(launched_.size());
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      if (!has_work(i) || known[i] == launched_[i] || !was_over(last_of(i))) continue;
-      known[i] = launched_[i];
-      add(call, launched_[i] - 1, Basis::recorded);
+      if (!has_work(i) || known[i] == awaited_[i] || !was_over(last_of(i), kReturnNs)) continue;
+      known[i] = awaited_[i];
+      add(call, awaited_[i] - 1, Basis::recorded);
     }
+  }
+
+  // Of rows that may be the one a call waited for: which one fits when it returned.
+  struct Choice {
+    std::size_t in_time = SIZE_MAX;  // ended last before the return
+    std::size_t late = SIZE_MAX;     // ended first of those that ended soon after it
+  };
+
+  void consider(Choice& choice, std::size_t row) const {
+    const auto end = [&](std::size_t i) { return gpu_.rows[i].end_ns; };
+    if (end(row) <= begin_ns_) return;
+    if (was_over(gpu_.rows[row], kClockSlackNs)) {
+      if (choice.in_time == SIZE_MAX || end(row) > end(choice.in_time)) choice.in_time = row;
+    } else if (was_over(gpu_.rows[row], kReturnNs)) {
+      if (choice.late == SIZE_MAX || end(row) < end(choice.late)) choice.late = row;
+    }
+  }
+
+  void add_chosen(SpanId call, const Choice& choice) {
+    const bool is_prompt =
+        choice.in_time != SIZE_MAX && gpu_.rows[choice.in_time].end_ns >= end_ns_ - kReturnNs;
+    const std::size_t row = is_prompt || choice.late == SIZE_MAX ? choice.in_time : choice.late;
+    if (row != SIZE_MAX) add(call, row, Basis::inferred);
   }
 
   void wait_for_stream(SpanId call) {
     const SyncRecord* record = find_record(records_, trace_.spans.correlation[call]);
     for (std::size_t i = 0; record != nullptr && i < launched_.size(); ++i) {
       if (gpu_.streams[i].track != trace_.spans.track[record->span]) continue;
-      if (has_work(i)) add(call, launched_[i] - 1, Basis::recorded);
+      if (has_work(i)) add(call, awaited_[i] - 1, Basis::recorded);
       return;
     }
-    std::size_t best = launched_.size();
+    Choice choice;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      if (!has_work(i) || !was_over(last_of(i)) || last_of(i).end_ns <= begin_ns_) continue;
-      if (best == launched_.size() || last_of(i).end_ns > last_of(best).end_ns) best = i;
+      if (has_work(i)) consider(choice, awaited_[i] - 1);
     }
-    if (best < launched_.size()) add(call, launched_[best] - 1, Basis::inferred);
+    add_chosen(call, choice);
   }
 
   void wait_for_event(SpanId call) {
@@ -112,30 +167,20 @@ class HostWaits {
     if (record != nullptr && record->on_stream && record->event_recorded_ns) {
       for (const GpuStream& stream : gpu_.streams) {
         if (stream.stream != record->on_stream) continue;
-        const std::size_t row = launched_before(stream, *record->event_recorded_ns);
+        const std::size_t row =
+            first_launched_from(stream, launched_by_, *record->event_recorded_ns);
         if (row > stream.first) add(call, row - 1, Basis::recorded);
       }
       return;
     }
-    std::size_t best = gpu_.rows.size();
+    Choice choice;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
-      const auto from = gpu_.rows.begin() + static_cast<std::ptrdiff_t>(gpu_.streams[i].first);
-      const auto to = gpu_.rows.begin() + static_cast<std::ptrdiff_t>(launched_[i]);
-      const auto after =
-          std::partition_point(from, to, [&](const WorkRow& row) { return was_over(row); });
-      if (after == from || std::prev(after)->end_ns <= begin_ns_) continue;
-      const auto row = static_cast<std::size_t>(std::prev(after) - gpu_.rows.begin());
-      if (best == gpu_.rows.size() || gpu_.rows[row].end_ns > gpu_.rows[best].end_ns) best = row;
+      const std::size_t first = gpu_.streams[i].first;
+      const std::size_t after = first_not_over(first, awaited_[i], kClockSlackNs);
+      if (after > first) consider(choice, after - 1);
+      if (after < awaited_[i]) consider(choice, after);
     }
-    if (best < gpu_.rows.size()) add(call, best, Basis::inferred);
-  }
-
-  std::size_t launched_before(const GpuStream& stream, std::int64_t time_ns) const {
-    const auto rows = gpu_.of(stream);
-    const auto at = std::partition_point(rows.begin(), rows.end(), [&](const WorkRow& row) {
-      return launched_ns(trace_.spans, row) < time_ns;
-    });
-    return stream.first + static_cast<std::size_t>(at - rows.begin());
+    add_chosen(call, choice);
   }
 
   // Memory given back waits for the device, or not; it did where all work was over when it returned
@@ -144,29 +189,34 @@ class HostWaits {
     bool waited = false;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
       if (!has_work(i)) continue;
-      if (!was_over(last_of(i))) return;
+      if (!was_over(last_of(i), kClockSlackNs)) return;
       waited = waited || last_of(i).end_ns > begin_ns_;
     }
     if (!waited) return;
     for (std::size_t i = 0; i < launched_.size(); ++i) {
       const bool counts = has_work(i) && last_of(i).end_ns > begin_ns_;
-      if (counts) add(call, launched_[i] - 1, Basis::inferred);
+      if (counts) add(call, awaited_[i] - 1, Basis::inferred);
     }
   }
 
-  // A copy that was over before its own call returned.
+  // A copy that was over before its own call returned, or most of it: its recorded end may be late.
   void add_blocking_copies(const std::vector<CallRole>& roles) {
     for (std::size_t i = 0; i < gpu_.rows.size(); ++i) {
       const SpanId call = gpu_.rows[i].launch;
       if (call == kNoSpan || roles[trace_.spans.name[call]] != CallRole::copy) continue;
-      if (gpu_.rows[i].end_ns <= trace_.spans.end_ns(call)) add(call, i, Basis::inferred);
+      const std::int64_t beyond = gpu_.rows[i].end_ns - trace_.spans.end_ns(call);
+      const bool is_late = beyond <= kReturnNs && 2 * beyond <= gpu_.rows[i].duration_ns();
+      if (beyond <= 0 || is_late) add(call, i, Basis::inferred);
     }
   }
 
   const trace::Trace& trace_;
   const GpuWork& gpu_;
+  const LaunchedBy& launched_by_;
   std::vector<SyncRecord> records_;
-  std::vector<std::size_t> launched_;  // of each stream: one past the last row launched so far
+  std::vector<std::uint32_t> run_end_;  // empty where every row has a launch
+  std::vector<std::size_t> launched_;   // of each stream: one past the last row launched so far
+  std::vector<std::size_t> awaited_;    // and past those that this call may have waited for
   std::unordered_map<trace::TrackId, std::vector<std::size_t>> waited_;
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
@@ -175,8 +225,9 @@ class HostWaits {
 
 }  // namespace
 
-std::vector<HostWait> host_waits(const trace::Trace& trace, const GpuWork& gpu) {
-  return HostWaits(trace, gpu).find();
+std::vector<HostWait> host_waits(const trace::Trace& trace, const GpuWork& gpu,
+                                 const LaunchedBy& launched) {
+  return HostWaits(trace, gpu, launched).find();
 }
 
 }  // namespace fathom::analyze

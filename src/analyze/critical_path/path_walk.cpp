@@ -267,20 +267,46 @@ class Walk {
     go_to({over.from_time_ns, {Place::Kind::thread, over.from}}, kNoSpan, Bound::unknown);
   }
 
+  // Leaves a launch that found the queue full for the work that made room by beginning.
+  bool wait_in_queue(SpanId call) {
+    const QueueWait* wait = queue_wait_of(on_, call);
+    if (wait == nullptr && spans_.parent[call] != kNoSpan) {
+      wait = queue_wait_of(on_, spans_.parent[call]);  // a record of it lies within the launch
+    }
+    if (wait == nullptr || on_.gpu.rows[wait->on].start_ns >= now_) return false;
+    go_to({on_.gpu.rows[wait->on].start_ns, {Place::Kind::work, wait->on}}, wait->call,
+          Bound::launch);
+    return true;
+  }
+
+  // Short work that was waited for may seem to begin only after the return, where clocks disagree.
+  // What is before it on its stream did not.
+  std::size_t begun_by_now(std::size_t row) const {
+    constexpr int kFew = 8;
+    const auto& rows = on_.gpu.rows;
+    for (int i = 0; i < kFew && !first_of_stream_[row]; ++i, --row) {
+      const bool is_late = rows[row].start_ns >= now_ && rows[row].start_ns < now_ + kReturnNs;
+      if (!is_late) break;
+    }
+    return row;
+  }
+
   // Leaves a call for the GPU work it waited for last, if it waited for any.
   bool wait_in(SpanId call) {
     if (call == kNoSpan) return false;
     const SpanKind kind = spans_.kind[call];
     if (kind != SpanKind::runtime_call && kind != SpanKind::sync) return false;
+    if (!on_.queue_waits.empty() && wait_in_queue(call)) return true;
     const auto waits =
         std::equal_range(on_.host_waits.begin(), on_.host_waits.end(), HostWait{call, 0, {}},
                          [](const HostWait& a, const HostWait& b) { return a.call < b.call; });
     Ready next;
     for (auto wait = waits.first; wait != waits.second; ++wait) {
-      const std::int64_t end = std::min(on_.gpu.rows[wait->on].end_ns, spans_.end_ns(call));
+      const std::size_t row = begun_by_now(wait->on);
+      const std::int64_t end = std::min(on_.gpu.rows[row].end_ns, spans_.end_ns(call));
       const bool counts =
-          end > spans_.start_ns[call] && end <= now_ && on_.gpu.rows[wait->on].start_ns < now_;
-      if (counts) next = later(next, {end, {Place::Kind::work, wait->on}});
+          end > spans_.start_ns[call] && end <= now_ && on_.gpu.rows[row].start_ns < now_;
+      if (counts) next = later(next, {end, {Place::Kind::work, row}});
     }
     if (next.place.kind == Place::Kind::none) return false;
     go_to(next, call, Bound::sync);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "analyze/classes/class_index.h"
 #include "base/sort_runs.h"
 
 namespace fathom::analyze {
@@ -93,24 +94,6 @@ class LaunchIndex {
   std::size_t next_ = 0;
 };
 
-// Each distinct name is looked at once.
-class TypeIndex {
- public:
-  explicit TypeIndex(const trace::Trace& trace) : trace_(trace), types_(trace.names.size()) {}
-
-  WorkType of(SpanId id) {
-    const SpanKind kind = trace_.spans.kind[id];
-    if (kind != SpanKind::kernel) return WorkType::memory;
-    std::optional<WorkType>& known = types_[trace_.spans.name[id]];
-    if (!known) known = work_type(kind, trace_.name(id));
-    return *known;
-  }
-
- private:
-  const trace::Trace& trace_;
-  std::vector<std::optional<WorkType>> types_;
-};
-
 // Sources that name no device tell GPUs apart by process.
 using DeviceKey = std::pair<std::int64_t, std::string>;
 
@@ -145,7 +128,7 @@ GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched
   const trace::Spans& spans = trace.spans;
   const std::int64_t cut = launched_before_ns.value_or(INT64_MAX);
   LaunchIndex launches(trace);
-  TypeIndex types(trace);
+  ClassIndex classes(trace);
   GpuWork work;
   work.launched_before_ns = launched_before_ns;
   std::optional<DeviceKey> last_device;
@@ -157,7 +140,9 @@ GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched
       const std::int64_t start = spans.start_ns[id];
       const SpanId launch = launches.launch_of(spans.correlation[id], start);
       if ((launch == trace::kNoSpan ? start : spans.start_ns[launch]) >= cut) continue;
-      work.rows.push_back({start, spans.end_ns(id), spans.name[id], id, launch, types.of(id)});
+      const KernelClass found = classes.of(id, launch);
+      work.rows.push_back(
+          {start, spans.end_ns(id), spans.name[id], id, launch, work_type(found), found});
     }
     if (work.rows.size() == first) continue;
     if (last_device != device_key(track)) {

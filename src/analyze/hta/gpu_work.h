@@ -20,6 +20,7 @@ struct WorkRow {
   trace::SpanId launch =
       trace::kNoSpan;  // the runtime call of the same correlation, if it is there
   WorkType type = WorkType::compute;
+  KernelClass kernel_class = KernelClass::other;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
 };

@@ -45,6 +45,7 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const Device
   found.idle_streams = idle_by_stream(trace, work, device);
   found.kernel_types = kernel_types(found.times);
   found.kernels = kernels(trace, work, device);
+  found.classes = class_times(work, device);
   found.comm_comp_overlap_pct = comm_comp_overlap_pct(found.times);
   found.launches = launches(trace, work, device);
   for (const GpuStream& stream : work.of(device)) {
@@ -65,7 +66,11 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   const GpuWork work =
       gpu_work(trace, options.all_steps ? std::nullopt : whole_steps_end(trace, steps));
   std::vector<RankFindings> found = holistic(trace, source, work, steps.size(), options.many_ranks);
-  add_critical_path(found, critical_path(trace));
+  const GpuWork all = gpu_work(trace);
+  add_run_shares(found, run_shares(trace, all, wall(trace, all, steps), steps));
+  const Dependencies on = dependencies(trace, all);
+  add_critical_path(found, critical_path(trace, on));
+  add_blocked_launches(found, trace, on);
   return found;
 }
 
@@ -89,10 +94,40 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   return found;
 }
 
+std::optional<Temporal> temporal_of_run(const RankFindings& rank) {
+  if (!rank.in_run) return std::nullopt;
+  const GpuShares& gpu = rank.in_run->gpus.front();
+  return Temporal{gpu.wall_ns, gpu.idle_ns, gpu.compute_ns, gpu.communication.ns, gpu.copy.ns};
+}
+
+void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run) {
+  std::size_t next = 0;  // both are in the order of the devices; a window may leave some out
+  for (RankFindings& one : ranks) {
+    if (!one.temporal) continue;
+    while (next < run.gpus.size() && run.gpus[next].device != one.device) ++next;
+    if (next == run.gpus.size()) return;
+    one.in_run = RunShares{run.wall, {run.gpus[next++]}, run.steps, run.step_ns};
+  }
+}
+
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {
   for (RankFindings& one : ranks) {  // one path for all GPUs of the rank
     one.critical_path = path;
     one.critical_path.segments = {};  // a timeline shows them; many ranks are kept at once
+  }
+}
+
+void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
+                          const Dependencies& dependencies) {
+  for (const QueueWait& wait : dependencies.queue_waits) {
+    const trace::SpanId work = dependencies.gpu.rows[wait.on].span;
+    const std::optional<std::int64_t> device = trace.tracks[trace.spans.track[work]].device;
+    for (RankFindings& one : ranks) {
+      if (one.device != device) continue;
+      ++one.blocked_launches;
+      one.blocked_launch_ns += trace.spans.duration_ns[wait.call];
+      break;
+    }
   }
 }
 

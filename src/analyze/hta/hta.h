@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
 #include "analyze/hta/annotations.h"
@@ -16,6 +17,7 @@
 #include "analyze/hta/launches.h"
 #include "analyze/hta/queue.h"
 #include "analyze/ranks/rank_run.h"
+#include "analyze/run/gpu_shares.h"
 
 namespace fathom::analyze {
 
@@ -36,12 +38,21 @@ struct RankFindings {
   std::vector<StreamIdle> idle_streams;
   std::vector<KernelTypeTime> kernel_types;
   std::vector<KernelStats> kernels;
+  std::vector<ClassTime> classes;
   std::optional<double> comm_comp_overlap_pct;
   Launches launches;
   std::uint64_t unlinked_work = 0;  // pieces of work whose launch the trace does not have
+  // Of the whole trace: launches that found the launch queue full, and how long they took, which is
+  // the GPU's time and not the cost of launching (Dependencies::queue_waits).
+  std::uint64_t blocked_launches = 0;
+  std::int64_t blocked_launch_ns = 0;
   std::vector<QueueLength> queues;
   std::vector<Bandwidth> bandwidths;
   std::vector<Annotation> annotations;
+
+  // The run as every command means it, all steps, and what this GPU did in it: `gpus` has one.
+  // Absent without GPU work.
+  std::optional<RunShares> in_run;
 
   // Of the whole rank, all steps, without its segments; total_ns() is 0 without spans.
   CriticalPath critical_path;
@@ -58,9 +69,15 @@ struct HtaOptions {
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
 
-// The same of GPU work that is there already, without the critical path.
+// The same of GPU work that is there already, without the run and what dependencies tell.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const GpuWork& work, std::uint64_t steps, bool many_ranks);
+// What a GPU did in the run, parted as HTA's window is; absent without GPU work.
+std::optional<Temporal> temporal_of_run(const RankFindings& rank);
+
+void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run);
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
+void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
+                          const Dependencies& dependencies);
 
 }  // namespace fathom::analyze

@@ -23,6 +23,20 @@ void add(IdleCauses& all, const IdleCauses& one) {
   all.others += one.others;
 }
 
+void add_run(HtaSummary& summary, const RankFindings& rank) {
+  const std::optional<Temporal> one = temporal_of_run(rank);
+  if (!one) return;
+  Temporal& all = summary.in_run ? *summary.in_run : summary.in_run.emplace();
+  all.total_ns += one->total_ns;
+  all.idle_ns += one->idle_ns;
+  all.compute_ns += one->compute_ns;
+  all.communication_ns += one->communication_ns;
+  all.memory_ns += one->memory_ns;
+  const GpuShares& gpu = rank.in_run->gpus.front();
+  summary.host_late_ns += gpu.host_late_ns();
+  summary.latency_ns += gpu.idle_by(IdleCause::latency).ns;
+}
+
 std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
   if (ranks.size() == 1) return ranks.front().kernels;
   std::map<std::pair<std::string_view, WorkType>, std::size_t> places;
@@ -30,7 +44,7 @@ std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
   for (const RankFindings& rank : ranks) {
     for (const KernelStats& kernel : rank.kernels) {
       const auto [at, is_new] = places.try_emplace({kernel.name, kernel.type}, joined.size());
-      if (is_new) joined.push_back({kernel.name, kernel.type, {}});
+      if (is_new) joined.push_back({kernel.name, kernel.type, kernel.kernel_class, {}});
       joined[at->second].durations.merge(kernel.durations);
     }
   }
@@ -52,18 +66,19 @@ constexpr std::array<LossWords, 5> kLosses = {{
     {"host wait", "the GPU waited for the host to launch work"},
     {"communication", "communication ran without any compute alongside"},
     {"other idle time",
-     "work that was already launched waited 30 µs or more while the GPU was idle"},
+     "work that was already launched waited 10 µs or more while the GPU was idle"},
     {"kernel wait", "short gaps between kernels add up"},
     {"copies", "copies and fills ran without any compute alongside"},
 }};
 
 void find_bottlenecks(HtaSummary& summary) {
-  const Temporal& time = *summary.temporal;
+  const Temporal& time = *summary.in_run;
+  const std::int64_t other = time.idle_ns - summary.host_late_ns - summary.latency_ns;
   const std::array<std::pair<Loss, std::int64_t>, kLosses.size()> all = {{
-      {Loss::host_wait, summary.idle.host_wait_ns},
+      {Loss::host_wait, summary.host_late_ns},
       {Loss::communication, time.communication_ns},
-      {Loss::other_idle, summary.idle.other_ns},
-      {Loss::kernel_wait, summary.idle.kernel_wait_ns},
+      {Loss::other_idle, other},
+      {Loss::kernel_wait, summary.latency_ns},
       {Loss::copies, time.memory_ns},
   }};
   for (const auto& [loss, time_ns] : all) {
@@ -103,13 +118,17 @@ HtaSummary summarize(const std::vector<RankFindings>& ranks) {
     times.end_ns += rank.times.total_ns();
     summary.temporal = temporal(times);
     add(summary.idle, rank.idle);
+    add_run(summary, rank);
   }
   summary.comm_comp_overlap_pct = comm_comp_overlap_pct(times);
   summary.kernels = join_kernels(ranks);
+  std::vector<std::vector<ClassTime>> classes;
+  for (const RankFindings& rank : ranks) classes.push_back(rank.classes);
+  summary.classes = join_classes(classes);
   for (const KernelStats& kernel : summary.kernels) {
     summary.kernel_time_ns += kernel.durations.sum_ns();
   }
-  if (summary.temporal) find_bottlenecks(summary);
+  if (summary.in_run) find_bottlenecks(summary);
   return summary;
 }
 

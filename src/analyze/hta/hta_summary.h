@@ -19,7 +19,7 @@ std::string_view meaning_of(Loss loss);
 struct HtaBottleneck {
   Loss loss = Loss::host_wait;
   std::int64_t time_ns = 0;  // over all ranks
-  double share_pct = 0;      // of the time of all GPUs
+  double share_pct = 0;      // of the run, of all GPUs
 };
 
 // "the GPU waited for the host to launch work: 44.9 % (626.5 ms)"
@@ -27,12 +27,16 @@ std::string sentence(const HtaBottleneck& bottleneck);
 
 // What all ranks say together. Shares are of the summed time of all GPUs.
 struct HtaSummary {
-  std::optional<Temporal> temporal;  // summed; absent without GPU work
+  std::optional<Temporal> temporal;  // of HTA's window, summed; absent without GPU work
   IdleCauses idle;
+  std::optional<Temporal> in_run;  // the same of the run (wall.h)
+  std::int64_t host_late_ns = 0;   // of its idle time
+  std::int64_t latency_ns = 0;
   std::optional<double> comm_comp_overlap_pct;
   std::vector<KernelStats> kernels;        // of all ranks together, most time first
   std::int64_t kernel_time_ns = 0;         // of all of them
-  std::vector<HtaBottleneck> bottlenecks;  // of 3 % and more, largest first
+  std::vector<ClassTime> classes;          // of all ranks together, most time first
+  std::vector<HtaBottleneck> bottlenecks;  // of 3 % of the run and more, largest first
 };
 
 HtaSummary summarize(const std::vector<RankFindings>& ranks);

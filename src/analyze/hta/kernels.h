@@ -12,7 +12,8 @@ namespace fathom::analyze {
 struct KernelStats {
   std::string name;
   WorkType type = WorkType::compute;
-  base::DurationStats durations;  // of single calls; they may overlap
+  KernelClass kernel_class = KernelClass::other;  // the one that most of its time is of
+  base::DurationStats durations;                  // of single calls; they may overlap
 };
 
 // Every kernel, copy and fill: most time first; ties by name.

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "trace/kind.h"
+#include "analyze/classes/kernel_class.h"
 
 namespace fathom::analyze {
 
-// What a piece of GPU work is for.
+// What a piece of GPU work is for; its class (classes/kernel_class.h) says more.
 //   memory         copies and fills, and the kernels by which a driver makes them (ROCm's blits)
 //   communication  kernels that exchange data with other GPUs: NCCL, RCCL, HCCL, NVSHMEM,
 //                  MSCCL(++), DeepEP, and the all-reduce kernels that frameworks bring themselves
@@ -23,8 +23,7 @@ constexpr std::string_view name_of(WorkType type) {
   return kWorkTypeNames[static_cast<std::size_t>(type)];
 }
 
-// `kind` is one of GPU work.
-WorkType work_type(trace::SpanKind kind, std::string_view name);
+WorkType work_type(KernelClass kernel_class);
 
 // What a kernel of communication does, by which it is matched across ranks:
 // "ncclDevKernel_AllReduce_Sum_f32_RING_LL(…)" → "AllReduce"; others to the first ( or <.

@@ -22,12 +22,16 @@ std::string_view operation_name(std::string_view name, SpanKind kind) {
 // Spans by name and kind, with room for the answer to "which operation is this name of this kind".
 class Grouping {
  public:
-  explicit Grouping(const trace::Trace& trace) : trace_(trace) {}
+  Grouping(const trace::Trace& trace, std::span<const KernelClass> classes)
+      : trace_(trace), classes_(classes) {}
 
   Operation& of(trace::NameId name, SpanKind kind) {
     const std::uint64_t key = std::uint64_t{name} << 8 | static_cast<unsigned>(kind);
     const auto [at, is_new] = by_id_.try_emplace(key, 0);
-    if (is_new) at->second = find_or_add(operation_name(trace_.names.view(name), kind), kind);
+    if (is_new) {
+      at->second = find_or_add(operation_name(trace_.names.view(name), kind), kind);
+      found_[at->second].kernel_class = class_of(name, kind);
+    }
     return found_[at->second];
   }
 
@@ -40,11 +44,18 @@ class Grouping {
         if (found_[i].name == kStepName && found_[i].kind == kind) return i;
       }
     }
-    found_.push_back({name, kind, {}, 0, false});
+    found_.push_back({name, kind, {}, 0, false, {}});
     return found_.size() - 1;
   }
 
+  std::optional<KernelClass> class_of(trace::NameId name, SpanKind kind) const {
+    if (!trace::is_gpu_work(kind)) return std::nullopt;
+    if (kind != SpanKind::kernel) return analyze::kernel_class(kind, {});
+    return classes_.empty() ? std::nullopt : std::optional(classes_[name]);
+  }
+
   const trace::Trace& trace_;
+  std::span<const KernelClass> classes_;
   std::unordered_map<std::uint64_t, std::size_t> by_id_;
   std::vector<Operation> found_;
 };
@@ -118,10 +129,10 @@ Part part_of(SpanKind kind) {
   }
 }
 
-std::vector<Operation> operations(const trace::Trace& trace) {
+std::vector<Operation> operations(const trace::Trace& trace, std::span<const KernelClass> classes) {
   const trace::Spans& spans = trace.spans;
   const std::vector<std::int64_t> self = self_times(spans);
-  Grouping grouping(trace);
+  Grouping grouping(trace, classes);
   for (SpanId id = 0; id < spans.size(); ++id) {
     if (spans.kind[id] == SpanKind::unfinished) continue;
     Operation& operation = grouping.of(spans.name[id], spans.kind[id]);

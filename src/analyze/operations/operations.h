@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "analyze/classes/kernel_class.h"
 #include "base/duration_stats.h"
 #include "trace/trace.h"
 
@@ -24,6 +27,7 @@ struct Operation {
   // has others (the profiler's own, around everything); or is a thread of Python that waits for
   // work. It takes part in no ranking.
   bool is_frame = false;
+  std::optional<KernelClass> kernel_class;  // of GPU work: the one that most of its time is of
 };
 
 // One of the operations that take the most self time.
@@ -43,8 +47,10 @@ std::vector<std::int64_t> self_times(const trace::Spans& spans);
 OperationFigures figures_of(const Operation& operation);
 
 // Every operation of the trace, most self time first; ties by name, so the order is the same each
-// time. Unfinished spans have no duration and do not count.
-std::vector<Operation> operations(const trace::Trace& trace);
+// time. Unfinished spans have no duration and do not count. `classes` are those of kernels, by name
+// (classes_by_name); without them, kernels have none.
+std::vector<Operation> operations(const trace::Trace& trace,
+                                  std::span<const KernelClass> classes = {});
 
 // The first `top` by self time, frames left out. Of a scope whose parts were recorded, the largest
 // of them is its part.

@@ -7,7 +7,6 @@
 
 #include "analyze/flame/flame.h"
 #include "analyze/memory/memory.h"
-#include "analyze/run/activity.h"
 #include "analyze/run/idle_gaps.h"
 #include "analyze/run/session_bottlenecks.h"
 #include "analyze/run/split.h"
@@ -27,12 +26,6 @@ constexpr std::size_t kGaps = 5;
 constexpr std::size_t kBuilds = 5;
 constexpr std::size_t kLookedAt = 1000;  // builds that may have failed
 constexpr std::int64_t kFlameParts = 1000;
-
-Interval life_of(const trace::Trace& trace) {
-  if (trace.run.begin_ns && trace.run.end_ns) return {*trace.run.begin_ns, *trace.run.end_ns};
-  const Activity found = activity(trace);
-  return {found.begin_ns, found.end_ns};
-}
 
 void add_time(ProfileSession& session, const trace::Trace& trace, Interval life) {
   session.total_ns = life.length();
@@ -231,9 +224,9 @@ bool is_fathom_run(const trace::Trace& trace) {
   return trace.run.format == "Fathom run";
 }
 
-ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
-                       const Memory& memory, std::string trace_path) {
-  const Interval life = life_of(trace);
+ProfileSession session(const trace::Trace& trace, Interval life,
+                       const std::vector<Operation>& operations, const Memory& memory,
+                       std::string trace_path) {
   ProfileSession session;
   session.name = trace.run.command;
   session.trace_path = std::move(trace_path);
@@ -242,9 +235,9 @@ ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& 
   add_copies(session, trace);
   add_memory(session, memory);
   add_scopes(session, trace, operations);
-  session.bottlenecks = session_bottlenecks(trace, operations, kBottlenecks);
+  session.bottlenecks = session_bottlenecks(trace, life, operations, kBottlenecks);
   add_builds(session, trace, life);
-  for (const GpuGap& gap : analyze::idle_gaps(trace, kGaps)) {
+  for (const GpuGap& gap : analyze::idle_gaps(trace, life, kGaps)) {
     const std::int64_t length = gap.time.length();
     session.idle_gaps.push_back({gap.time.begin - life.begin, length, std::string(gap.host),
                                  static_cast<double>(gap.host_ns) / static_cast<double>(length)});

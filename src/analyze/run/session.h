@@ -5,6 +5,7 @@
 
 #include "analyze/memory/memory.h"
 #include "analyze/operations/operations.h"
+#include "base/interval_set.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 
@@ -13,10 +14,11 @@ namespace fathom::analyze {
 // Recorded by Fathom, so that it has a session to tell of.
 bool is_fathom_run(const trace::Trace& trace);
 
-// The session of a recorded run. Its time is the program's life where a launcher saw it begin and
-// end, else from the first span to the last. Where nothing of the GPU was recorded, the four parts
-// of the time are not known. `operations` and `memory` are the trace's own.
-ProfileSession session(const trace::Trace& trace, const std::vector<Operation>& operations,
-                       const Memory& memory, std::string trace_path);
+// The session of a recorded run. `life` is the run's time (wall.h). Where nothing of the GPU was
+// recorded, the four parts of the time are not known. `operations` and `memory` are the trace's
+// own.
+ProfileSession session(const trace::Trace& trace, base::Interval life,
+                       const std::vector<Operation>& operations, const Memory& memory,
+                       std::string trace_path);
 
 }  // namespace fathom::analyze

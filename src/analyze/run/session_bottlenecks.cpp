@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analyze/run/idle_gaps.h"
 #include "base/interval_set.h"
 
 namespace fathom::analyze {
@@ -34,9 +35,19 @@ CallTimes covered_by_work(const trace::Trace& trace) {
   return covered;
 }
 
+std::int64_t nothing_recorded_ns(const trace::Trace& trace, Interval life) {
+  const trace::Spans& spans = trace.spans;
+  std::vector<Interval> known;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (!trace::is_gpu_work(spans.kind[id]) && !tells_of_host(spans.kind[id])) continue;
+    known.push_back({spans.start_ns[id], spans.end_ns(id)});
+  }
+  return life.length() - base::length_within(base::normalize(std::move(known)), life);
+}
+
 }  // namespace
 
-std::vector<Bottleneck> session_bottlenecks(const trace::Trace& trace,
+std::vector<Bottleneck> session_bottlenecks(const trace::Trace& trace, Interval life,
                                             const std::vector<Operation>& operations,
                                             std::size_t top) {
   const CallTimes covered = covered_by_work(trace);
@@ -53,6 +64,11 @@ std::vector<Bottleneck> session_bottlenecks(const trace::Trace& trace,
     whole += self_ns;
     found.push_back({std::string(operation.name), operation.durations.count(), self_ns, 0, 0,
                      std::string(name_of(part_of(operation.kind)))});
+  }
+  if (const std::int64_t nothing = nothing_recorded_ns(trace, life); nothing > 0 && whole > 0) {
+    const auto nothing_ns = static_cast<double>(nothing);
+    whole += nothing_ns;
+    found.push_back({std::string(kNothingRecorded), 0, nothing_ns, 0, 0, "cpu"});
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.self_ns > b.self_ns; });

@@ -18,6 +18,9 @@ std::string recorder_library(const std::string& name) {
 
 Environment environment_for(const Injection& injection) {
   Environment environment = {{"FATHOM_RUN_FILE", injection.run_file}};
+  if (!injection.live_folder.empty()) {
+    environment.emplace_back("FATHOM_LIVE_FOLDER", injection.live_folder);
+  }
   if (injection.every_call) environment.emplace_back("FATHOM_OPENCL_API", "all");
   if (const std::string layer = recorder_library("libfathom_opencl.so");
       injection.opencl && !layer.empty()) {

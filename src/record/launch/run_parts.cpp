@@ -90,10 +90,12 @@ std::string RunParts::whole() const {
   return folder_ + "/whole";
 }
 
-JoinedRun RunParts::join(std::string_view first) {
+JoinedRun RunParts::join(std::string_view first, const Complete& complete) {
+  // A program may remove what it finds beside it; the run then has what the launcher knows.
+  mkdir(folder_.c_str(), 0700);
   const std::vector<fs::path> parts = parts_in(folder_);
   try {
-    const JoinedRun joined = join(first, parts);
+    const JoinedRun joined = join(first, parts, complete);
     target_.fill(whole());
     return joined;
   } catch (const base::Error& error) {
@@ -103,13 +105,16 @@ JoinedRun RunParts::join(std::string_view first) {
   }
 }
 
-JoinedRun RunParts::join(std::string_view first, const std::vector<fs::path>& parts) {
+JoinedRun RunParts::join(std::string_view first, const std::vector<fs::path>& parts,
+                         const Complete& complete) {
   JoinedRun joined;
   const File run(whole(), O_WRONLY | O_CREAT | O_TRUNC);
   write_all(run, target_.name(), first);
   for (const fs::path& path : parts) {
     const File part(path.string(), O_RDONLY);
     if (!is_being_written(part)) {
+      flock(part.get(), LOCK_UN);
+      if (complete) complete(live_.path() + "/" + path.filename().string(), path.string());
       append_file(run, target_.name(), part);
       joined_.push_back(path.string());
       ++joined.processes;

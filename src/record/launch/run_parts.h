@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "record/launch/live_folder.h"
 #include "record/launch/run_target.h"
 
 namespace fathom::record {
@@ -28,22 +30,30 @@ class RunParts {
 
   // For FATHOM_RUN_FILE: "%p" is where the process id goes.
   std::string pattern() const;
+  // For FATHOM_LIVE_FOLDER; empty where there is none.
+  const std::string& live_folder() const { return live_.path(); }
 
-  // Makes the run file of the parts, `first` (a Perfetto trace, or nothing) before them. A part
+  // Given a live file and a part, adds to the part what the live file has beyond it.
+  using Complete = std::function<void(const std::string& live, const std::string& part)>;
+
+  // Makes the run file of the parts, `first` (a Perfetto trace, or nothing) before them. Each is
+  // completed first, where its process had no time to write all that it did. A part
   // that a process still writes stays a file of its own beside the run. A process that begins to
   // record only later makes the folder anew and leaves its part there.
   // Throws base::Error where the run cannot be written; the parts stay then, and are named.
-  JoinedRun join(std::string_view first);
+  JoinedRun join(std::string_view first, const Complete& complete = {});
 
   // Where the run can be read while this lives; of a pipe or a device, a copy.
   std::string readable() const;
 
  private:
   std::string whole() const;
-  JoinedRun join(std::string_view first, const std::vector<std::filesystem::path>& parts);
+  JoinedRun join(std::string_view first, const std::vector<std::filesystem::path>& parts,
+                 const Complete& complete);
 
   RunTarget target_;
   std::string folder_;
+  LiveFolder live_;
   std::vector<std::string> joined_;  // parts that are in the run
 };
 

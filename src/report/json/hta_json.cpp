@@ -1,9 +1,12 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "report/class_times_report.h"
 #include "report/critical_path_report.h"
 #include "report/hta_report.h"
+#include "report/hta_story.h"
 #include "report/ranks_report.h"
+#include "report/shares_report.h"
 
 namespace fathom::report {
 namespace {
@@ -55,6 +58,7 @@ void write_idle(JsonWriter& json, const analyze::RankFindings& rank) {
 void write_kernel(JsonWriter& json, const analyze::KernelStats& kernel) {
   const base::DurationStats& stats = kernel.durations;
   json.key("name").value(kernel.name).key("type").value(name_of(kernel.type));
+  json.key("class").value(name_of(kernel.kernel_class));
   json.key("calls").value(stats.count()).key("sum_ns").value(stats.sum_ns());
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
@@ -74,7 +78,9 @@ void write_kernels(JsonWriter& json, const analyze::RankFindings& rank) {
     write_kernel(json, kernel);
     json.end_object();
   }
-  json.end_array().key("comm_comp_overlap_pct").value(rank.comm_comp_overlap_pct);
+  json.end_array();
+  write_classes(json, rank.classes);
+  json.key("comm_comp_overlap_pct").value(rank.comm_comp_overlap_pct);
 }
 
 void write_durations(JsonWriter& json, const char* name, const base::DurationStats& stats) {
@@ -101,7 +107,9 @@ void write_launches(JsonWriter& json, const analyze::RankFindings& rank) {
   write_durations(json, "cpu_duration", rank.launches.all.cpu);
   write_durations(json, "gpu_duration", rank.launches.all.gpu);
   write_durations(json, "launch_delay", rank.launches.all.delay);
-  json.key("unlinked_work").value(rank.unlinked_work).key("by_call").begin_array();
+  json.key("unlinked_work").value(rank.unlinked_work);
+  json.key("blocked_launches").value(rank.blocked_launches);
+  json.key("blocked_launch_ns").value(rank.blocked_launch_ns).key("by_call").begin_array();
   for (const analyze::LaunchStats& call : rank.launches.by_call) {
     json.begin_object().key("name").value(call.name);
     write_launch_sums(json, call);
@@ -153,6 +161,19 @@ void write_critical_path(JsonWriter& json, const analyze::CriticalPath& path, st
   }
 }
 
+// The run, beside HTA's window, which is `temporal`.
+void write_run(JsonWriter& json, const std::optional<analyze::RunShares>& run) {
+  json.key("run");
+  if (!run) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_wall(json, *run);
+  write_shares(json, run->gpus.front());
+  json.end_object();
+}
+
 void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t top) {
   json.begin_object().key("source").value(rank.source).key("rank").value(rank.rank);
   json.key("world_size").value(rank.world_size).key("device").value(rank.device);
@@ -164,6 +185,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t
   }
   json.key("steps").value(rank.steps);
   json.key("leaves_out_last_step").value(rank.leaves_out_last_step);
+  write_run(json, rank.in_run);
   write_temporal(json, rank.temporal);
   write_idle(json, rank);
   write_kernels(json, rank);
@@ -175,7 +197,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t
   json.end_object();
 }
 
-void write_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temporal) {
+void write_window_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temporal) {
   const auto share = [&](const char* name, std::int64_t analyze::Temporal::*part) {
     json.key(name).value(temporal ? std::optional(percent_of(*temporal.*part, temporal->total_ns))
                                   : std::nullopt);
@@ -186,17 +208,32 @@ void write_shares(JsonWriter& json, const std::optional<analyze::Temporal>& temp
   share("memory_time_pct", &analyze::Temporal::memory_ns);
 }
 
+// Of the run, beside those of the window.
+void write_run_shares(JsonWriter& json, const std::optional<analyze::Temporal>& in_run) {
+  const auto share = [&](const char* name, std::int64_t analyze::Temporal::*part) {
+    json.key(name).value(in_run ? std::optional(percent_of(*in_run.*part, in_run->total_ns))
+                                : std::nullopt);
+  };
+  share("run_compute_pct", &analyze::Temporal::compute_ns);
+  share("run_exposed_communication_pct", &analyze::Temporal::communication_ns);
+  share("run_exposed_copy_pct", &analyze::Temporal::memory_ns);
+  share("run_idle_pct", &analyze::Temporal::idle_ns);
+}
+
 }  // namespace
 
 std::string to_json(const HtaReport& report, std::size_t top) {
   const analyze::HtaSummary& summary = report.summary;
   std::string out;
   JsonWriter json(out);
-  json.begin_object().key("ranks").begin_array();
+  json.begin_object().key("headline").value(hta_story(report));
+  json.key("ranks").begin_array();
   for (const analyze::RankFindings& rank : report.ranks) write_rank(json, rank, top);
   json.end_array();
-  write_shares(json, summary.temporal);
+  write_window_shares(json, summary.temporal);
+  write_run_shares(json, summary.in_run);
   json.key("comm_comp_overlap_pct").value(summary.comm_comp_overlap_pct);
+  write_classes(json, summary.classes);
   json.key("top_kernels").begin_array();
   for (std::size_t i = 0; i < std::min(top, summary.kernels.size()); ++i) {
     json.begin_object();

@@ -1,6 +1,9 @@
 #include "analyze/run/session.h"
 #include "base/json_writer.h"
+#include "report/class_times_report.h"
+#include "report/gpu_story.h"
 #include "report/run_report.h"
+#include "report/shares_report.h"
 
 namespace fathom::report {
 namespace {
@@ -14,7 +17,7 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
   json.key("source").value(report.source).key("format").value(text(run.format));
   json.key("command").value(text(run.command)).key("title").value(text(run.title));
   json.key("rank").value(run.rank).key("world_size").value(run.world_size);
-  json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
+  json.key("duration_ns").value(report.session.total_ns);
   json.key("spans").value(trace.spans.size()).key("dropped_spans").value(run.dropped_spans);
   json.key("threads").value(report.activity.threads);
   json.key("gpu_streams")
@@ -29,13 +32,30 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
     json.key("memory_bytes").value(device.memory_bytes);
     json.key("multiprocessors").value(device.multiprocessors).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_wall(json, report.shares);
+  json.end_object();
+}
+
+void write_gpus(base::JsonWriter& json, const RunReport& report) {
+  const std::vector<GpuOfRun> gpus = gpus_of(report.shares);
+  json.key("headline").value(gpus.empty() ? std::nullopt : std::optional(gpu_story(gpus)));
+  json.key("gpus").begin_array();
+  for (const analyze::GpuShares& gpu : report.shares.gpus) {
+    json.begin_object().key("device").value(gpu.device);
+    write_shares(json, gpu);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
   const base::DurationStats& stats = operation.durations;
   json.begin_object().key("name").value(operation.name);
-  json.key("kind").value(trace::name_of(operation.kind)).key("calls").value(stats.count());
+  json.key("kind").value(trace::name_of(operation.kind)).key("class");
+  json.value(operation.kernel_class ? std::optional(analyze::name_of(*operation.kernel_class))
+                                    : std::nullopt);
+  json.key("calls").value(stats.count());
   json.key("total_ns").value(stats.sum_ns()).key("self_ns").value(operation.self_ns);
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
@@ -64,9 +84,12 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   base::JsonWriter json(out);
   json.begin_object();
   write_run(json, report, trace);
+  write_gpus(json, report);
   json.key("operations").begin_array();
   for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
-  json.end_array().key("recorded_statistics").begin_array();
+  json.end_array();
+  write_classes(json, report.classes);
+  json.key("recorded_statistics").begin_array();
   for (const NamedFigures& operation : trace.operations) write_recorded(json, operation);
   json.end_array().key("bottlenecks").begin_array();
   for (const analyze::RankedOperation& bottleneck : report.bottlenecks) {

@@ -24,7 +24,7 @@ void write_gain(JsonWriter& json, const Suggestion& one) {
   json.key("current_time_ms").value(one.current_time_ms);
   json.key("estimated_time_ms").value(one.estimated_time_ms);
   json.key("potential_speedup").value(one.potential_speedup);
-  json.key("basis").value(name_of(one.basis));
+  json.key("basis").value(name_of(one.basis)).key("is_rough").value(one.is_rough);
   json.key("gain_pct").value(one.gain ? std::optional(one.gain_pct) : std::nullopt);
   json.key("gain");
   if (!one.gain) {
@@ -67,8 +67,10 @@ std::string to_json(const SuggestReport& report, std::size_t top) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("source").value(report.source);
+  json.key("run_ms").value(found.run_ms);
   json.key("measured_ms").value(found.measured_ms).key("replayed_ms").value(found.replayed_ms);
-  json.key("has_gains").value(found.has_gains);
+  json.key("replay_error_pct").value(found.replay_error_pct);
+  json.key("has_gains").value(found.has_gains).key("is_rough").value(found.is_rough);
   json.key("why_no_gains");
   if (found.why_no_gains.empty()) {
     json.null();

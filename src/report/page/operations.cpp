@@ -54,7 +54,7 @@ void write_bottlenecks(JsonWriter& json, const RunReport& report) {
     const Operation& operation = report.operations[bottleneck.operation];
     json.begin_object().key("name").value(operation.name);
     json.key("kind").value(trace::name_of(operation.kind));
-    json.key("part").value(page_part(operation.kind, operation.name));
+    json.key("part").value(page_part(operation));
     json.key("self_ns").value(operation.self_ns);
     json.key("share_pct").value(bottleneck.share_pct);
     json.key("cumulative_pct").value(bottleneck.cumulative_pct).end_object();
@@ -98,10 +98,10 @@ void write_operations(JsonWriter& json, const RunReport& report, const trace::Tr
     if (operation.is_frame) continue;
     if (operation.kind == SpanKind::scope && !trace.operations.empty()) continue;  // are scopes
     json.begin_object().key("name").value(operation.name);
-    json.key("kind")
-        .value(trace::name_of(operation.kind))
-        .key("part")
-        .value(page_part(operation.kind, operation.name));
+    json.key("kind").value(trace::name_of(operation.kind)).key("part").value(page_part(operation));
+    json.key("class");
+    json.value(operation.kernel_class ? std::optional(analyze::name_of(*operation.kernel_class))
+                                      : std::nullopt);
     json.key("self_ns").value(operation.self_ns);
     json.key("share_pct").value(percent_of(operation.self_ns, wholes.self_ns)).key("gpu_share_pct");
     json.value(trace::is_gpu_work(operation.kind)
@@ -122,6 +122,7 @@ void write_operations(JsonWriter& json, const HtaReport& hta) {
     const bool moves = kernel.type == analyze::WorkType::memory;
     json.begin_object().key("name").value(kernel.name);
     json.key("kind").value(moves ? "copy" : "kernel").key("part").value(page_part(kernel.type));
+    json.key("class").value(name_of(kernel.kernel_class));
     const double share_pct = percent_of(kernel.durations.sum_ns(), hta.summary.kernel_time_ns);
     json.key("self_ns").value(kernel.durations.sum_ns());
     json.key("share_pct").value(share_pct).key("gpu_share_pct").value(share_pct);

@@ -25,8 +25,17 @@ std::string_view page_part(WorkType type) {
   }
 }
 
+std::string_view page_part(analyze::KernelClass kernel_class) {
+  return page_part(analyze::work_type(kernel_class));
+}
+
+std::string_view page_part(const analyze::Operation& operation) {
+  return operation.kernel_class ? page_part(*operation.kernel_class)
+                                : page_part(operation.kind, operation.name);
+}
+
 std::string_view page_part(SpanKind kind, std::string_view name, bool others_are_frames) {
-  if (trace::is_gpu_work(kind)) return page_part(analyze::work_type(kind, name));
+  if (trace::is_gpu_work(kind)) return page_part(analyze::kernel_class(kind, name));
   const bool is_frame = kind == SpanKind::gpu_annotation || kind == SpanKind::unfinished ||
                         (kind == SpanKind::other && others_are_frames);
   return is_frame ? "idle" : page_part(analyze::part_of(kind));

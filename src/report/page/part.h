@@ -16,12 +16,15 @@ std::string_view page_part(analyze::Part part);
 // Communication is apart from other kernels; copies, fills and the kernels that a driver makes of
 // them are transfers.
 std::string_view page_part(analyze::WorkType type);
+std::string_view page_part(analyze::KernelClass kernel_class);
 
-// GPU work by what it is for, the host's by analyze::part_of. What frames the work of others is
-// idle, which is grey: GPU annotations, what never ended, and spans of no known kind in a file
-// (`others_are_frames`) that knows kinds.
+// GPU work by its class, of which the name alone tells here; the host's by analyze::part_of. What
+// frames the work of others is idle, which is grey: GPU annotations, what never ended, and spans of
+// no known kind in a file (`others_are_frames`) that knows kinds.
 std::string_view page_part(trace::SpanKind kind, std::string_view name,
                            bool others_are_frames = false);
+
+std::string_view page_part(const analyze::Operation& operation);
 
 // What a GPU waits for.
 std::string_view page_part(analyze::Loss loss);

@@ -14,7 +14,7 @@ using analyze::percent_of;
 // `row` is of the same rank where ranks were compared, else null.
 void write_rank(base::JsonWriter& json, const HtaReport& hta, const analyze::RankFindings& rank,
                 const analyze::RankRow* row) {
-  const std::optional<analyze::Temporal>& time = rank.temporal;
+  const std::optional<analyze::Temporal> time = analyze::temporal_of_run(rank);
   const auto share = [&](const char* key, std::int64_t analyze::Temporal::*ns) {
     json.key(key).value(time ? std::optional(percent_of((*time).*ns, time->total_ns))
                              : std::nullopt);
@@ -27,8 +27,9 @@ void write_rank(base::JsonWriter& json, const HtaReport& hta, const analyze::Ran
   share("memory_pct", &analyze::Temporal::memory_ns);
   share("idle_pct", &analyze::Temporal::idle_ns);
   json.key("host_wait_pct")
-      .value(time ? std::optional(percent_of(rank.idle.host_wait_ns, time->total_ns))
-                  : std::nullopt);
+      .value(
+          time ? std::optional(percent_of(rank.in_run->gpus.front().host_late_ns(), time->total_ns))
+               : std::nullopt);
   json.key("overlap_pct").value(rank.comm_comp_overlap_pct);
   if (row != nullptr) {
     json.key("waited_ns").value(row->waited_ns).key("late_ns").value(row->late_ns);
@@ -80,7 +81,8 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta) {
   json.end_array().key("recommendations").begin_array();
   for (const Recommendation& one : hta.recommendations) {
     json.begin_object().key("title").value(one.title).key("gain_pct").value(one.gain_pct);
-    json.key("is_bound").value(one.is_bound).key("ranks").value(one.ranks);
+    json.key("is_bound").value(one.is_bound).key("is_rough").value(one.is_rough);
+    json.key("ranks").value(one.ranks);
     json.key("of_ranks").value(one.of_ranks).key("hint").value(one.hint).end_object();
   }
   json.end_array().end_object();

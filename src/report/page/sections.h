@@ -17,8 +17,7 @@ void write_story(base::JsonWriter& json, const PageStory& story);
 
 // slices: what time was spent on, step by step; in equal slices of the run where there are no
 // steps, or too many.
-void write_slices(base::JsonWriter& json, const RunReport& report,
-                  const explain::Analysis& analysis);
+void write_slices(base::JsonWriter& json, const explain::Analysis& analysis);
 
 // One of the parts of slices: its colour, its name, and a number per slice.
 template <typename Number>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 
-#include "analyze/operations/steps.h"
 #include "analyze/run/split.h"
 #include "base/format.h"
 #include "report/hta_story.h"
@@ -37,36 +36,54 @@ void add_launch_card(PageStory& story, const RankFindings& rank) {
                          fmt::format("queue ≤ {} deep", base::format_count(longest_queue(rank)))});
 }
 
-void add_gpu_cards(PageStory& story, const HtaReport& hta) {
-  const analyze::Temporal& time = *hta.summary.temporal;
-  const auto gpus = static_cast<std::int64_t>(hta.ranks.size());
+// The mean over GPUs, where there are several: the parts of the ring, and what the cards show.
+struct MeanShares {
+  explicit MeanShares(const std::vector<GpuOfRun>& gpus) {
+    const auto count = static_cast<std::int64_t>(gpus.size());
+    for (const GpuOfRun& one : gpus) {
+      compute_ns += one.gpu->compute_ns;
+      communication_ns += one.gpu->communication.ns;
+      copy_ns += one.gpu->copy.ns;
+      idle_ns += one.gpu->idle_ns;
+    }
+    for (std::int64_t* part : {&compute_ns, &communication_ns, &copy_ns, &idle_ns}) *part /= count;
+  }
+
+  std::int64_t wall_ns() const { return compute_ns + communication_ns + copy_ns + idle_ns; }
+
+  std::int64_t compute_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t copy_ns = 0;
+  std::int64_t idle_ns = 0;
+};
+
+void add_gpu_cards(PageStory& story, const HtaReport& hta, const std::vector<GpuOfRun>& gpus) {
+  const MeanShares mean(gpus);
   const auto card = [&](const char* label, std::int64_t ns, std::string note) {
-    story.cards.push_back({label, format_percent(percent_of(ns, time.total_ns)), std::move(note)});
+    story.cards.push_back({label, format_percent(percent_of(ns, mean.wall_ns())), std::move(note)});
   };
-  const std::int64_t busy = time.total_ns - time.idle_ns;
-  card("GPU busy", busy,
-       gpus == 1 ? fmt::format("{} of {}", base::format_duration(busy),
-                               base::format_duration(time.total_ns))
-                 : fmt::format("mean of {} GPUs", gpus));
-  card("Compute", time.compute_ns, base::format_duration(time.compute_ns));
+  const auto of_run = [&](std::int64_t ns) {
+    return gpus.size() == 1 ? fmt::format("{} of {}", base::format_duration(ns),
+                                          base::format_duration(mean.wall_ns()))
+                            : fmt::format("mean of {} GPUs", gpus.size());
+  };
+  card("Compute", mean.compute_ns, of_run(mean.compute_ns));
   const std::optional<double>& overlap = hta.summary.comm_comp_overlap_pct;
-  card("Communication", time.communication_ns,
-       overlap ? fmt::format("{:.0f} % of it overlapped", *overlap) : std::string("none"));
-  card("Copies", time.memory_ns, base::format_duration(time.memory_ns));
-  card("Idle", time.idle_ns,
-       fmt::format("{:.0f} % host wait", percent_of(hta.summary.idle.host_wait_ns, time.idle_ns)));
+  card(
+      "Exposed communication", mean.communication_ns,
+      overlap ? fmt::format("{:.0f} % of all of it is overlapped", *overlap) : std::string("none"));
+  card("Exposed copies", mean.copy_ns, base::format_duration(mean.copy_ns));
+  card("Idle", mean.idle_ns, base::format_duration(mean.idle_ns));
 }
 
-// The mean over GPUs, where there are several.
-void add_gpu_ring(PageStory& story, const HtaReport& hta) {
-  const analyze::Temporal& time = *hta.summary.temporal;
-  const auto gpus = static_cast<std::int64_t>(hta.ranks.size());
-  story.ring_caption = gpus == 1 ? "GPU timeline" : "a GPU, on average";
-  story.ring_total_ns = time.total_ns / gpus;
-  story.ring = {{"compute", "gpu", time.compute_ns / gpus},
-                {"communication", "comm", time.communication_ns / gpus},
-                {"copies", "transfer", time.memory_ns / gpus},
-                {"idle", "idle", time.idle_ns / gpus}};
+void add_gpu_ring(PageStory& story, const std::vector<GpuOfRun>& gpus) {
+  const MeanShares mean(gpus);
+  story.ring_caption = gpus.size() == 1 ? "the GPU in the run" : "a GPU in the run, on average";
+  story.ring_total_ns = mean.wall_ns();
+  story.ring = {{"compute", "gpu", mean.compute_ns},
+                {"exposed communication", "comm", mean.communication_ns},
+                {"exposed copies", "transfer", mean.copy_ns},
+                {"idle", "idle", mean.idle_ns}};
 }
 
 std::uint64_t work_count(const HtaReport& hta) {
@@ -75,28 +92,20 @@ std::uint64_t work_count(const HtaReport& hta) {
   return calls;
 }
 
-void add_steps(std::vector<std::string>& parts, const HtaReport& hta, const RunReport& report) {
-  if (hta.ranks.empty() || hta.ranks.front().steps == 0) return;
-  parts.push_back(format_plural(hta.ranks.front().steps, "step", "steps"));
-  for (const analyze::Operation& operation : report.operations) {
-    const bool is_step =
-        operation.kind == trace::SpanKind::annotation && operation.name == analyze::kStepName;
-    if (!is_step) continue;
-    parts.push_back(base::format_duration(operation.durations.mean_ns()) + " per step");
-    return;
+// How long a step takes is the time from one to the next on the GPU: the host may run ahead.
+void add_steps(std::vector<std::string>& parts, const RunReport& report) {
+  if (report.steps.empty()) return;
+  parts.push_back(format_plural(report.steps.size(), "step", "steps"));
+  if (report.shares.step_ns) {
+    parts.push_back(base::format_duration(*report.shares.step_ns) + " per step");
   }
 }
 
 void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& hta) {
-  const analyze::Temporal& time = *hta.summary.temporal;
-  const std::size_t gpus = hta.ranks.size();
-  const double busy = 100 - percent_of(time.idle_ns, time.total_ns);
-  story.headline = fmt::format(
-      "{} busy {} of {}{}.{}", gpus == 1 ? "The GPU was" : fmt::format("The {} GPUs were", gpus),
-      format_percent(busy), base::format_duration(time.total_ns / static_cast<std::int64_t>(gpus)),
-      gpus == 1 ? "" : " on average", idle_sentence(hta.summary));
+  const std::vector<GpuOfRun> gpus = gpus_of(report.shares);
+  story.headline = gpu_story(gpus);
   std::vector<std::string> parts;
-  add_steps(parts, hta, report);
+  add_steps(parts, report);
   parts.push_back(format_plural(work_count(hta), "kernel or copy", "kernels and copies"));
   parts.push_back(format_plural(report.activity.gpu_streams, "stream", "streams"));
   if (report.activity.threads > 0) {
@@ -105,9 +114,9 @@ void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& 
   parts.push_back(base::format_duration(report.activity.end_ns - report.activity.begin_ns) +
                   " recorded");
   story.detail = join(parts);
-  add_gpu_cards(story, hta);
-  if (gpus == 1) add_launch_card(story, hta.ranks.front());
-  add_gpu_ring(story, hta);
+  add_gpu_cards(story, hta, gpus);
+  if (gpus.size() == 1) add_launch_card(story, hta.ranks.front());
+  add_gpu_ring(story, gpus);
 }
 
 void tell_host_story(PageStory& story, const RunReport& report, const trace::Trace& trace) {
@@ -131,7 +140,7 @@ bool is_about_memory(const trace::Trace& trace, const HtaReport& hta,
                      const analyze::Memory& memory) {
   const analyze::DeviceMemory* const device = main_device(memory);
   const bool is_of_gpu = device != nullptr && device->device == trace::MemoryDevice::gpu;
-  if (trace.spans.size() > 0) return is_of_gpu && !hta.summary.temporal;
+  if (trace.spans.size() > 0) return is_of_gpu && !hta.summary.in_run;
   return trace.operations.empty() && (device != nullptr || !memory.rss.empty());
 }
 
@@ -150,7 +159,7 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
             ? "No spans in this file."
             : fmt::format("A summary of {}, without a timeline.",
                           format_plural(trace.operations.size(), "operation", "operations"));
-  } else if (hta.summary.temporal) {
+  } else if (!report.shares.gpus.empty()) {
     tell_gpu_story(story, report, hta);
   } else {
     tell_host_story(story, report, trace);
@@ -168,19 +177,18 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
 PageStory page_story(const HtaReport& hta) {
   PageStory story;
   story.headline = hta_story(hta);
-  if (!hta.summary.temporal) return story;
+  if (!hta.summary.in_run) return story;
   std::vector<std::string> parts;
   parts.push_back(format_plural(hta.ranks.size(), "GPU", "GPUs"));
   if (const RankFindings& first = hta.ranks.front(); first.steps > 0) {
-    parts.push_back(
-        format_plural(first.steps - (first.leaves_out_last_step ? 1 : 0), "step", "steps") +
-        (first.leaves_out_last_step ? ", the last left out" : ""));
+    parts.push_back(format_plural(first.steps, "step", "steps"));
   }
   parts.push_back(format_plural(work_count(hta), "kernel or copy", "kernels and copies"));
   story.detail = join(parts);
-  add_gpu_cards(story, hta);
-  if (hta.ranks.size() == 1) add_launch_card(story, hta.ranks.front());
-  add_gpu_ring(story, hta);
+  const std::vector<GpuOfRun> gpus = gpus_of(hta);
+  add_gpu_cards(story, hta, gpus);
+  if (gpus.size() == 1) add_launch_card(story, hta.ranks.front());
+  add_gpu_ring(story, gpus);
   return story;
 }
 

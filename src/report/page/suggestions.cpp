@@ -11,9 +11,9 @@ using base::JsonWriter;
 
 constexpr std::size_t kEvidenceShown = 6;
 
-void write_gain(JsonWriter& json, const Suggestion& one, double measured_ms) {
+void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
   const auto share = [&](std::int64_t ns) {
-    return measured_ms > 0 ? static_cast<double>(ns) / 1e4 / measured_ms : 0;
+    return run_ms > 0 ? static_cast<double>(ns) / 1e4 / run_ms : 0;
   };
   json.key("gain");
   if (!one.gain) {
@@ -21,6 +21,7 @@ void write_gain(JsonWriter& json, const Suggestion& one, double measured_ms) {
     return;
   }
   json.begin_object().key("is_bound").value(one.basis == advise::GainBasis::bound);
+  json.key("is_rough").value(one.is_rough);
   json.key("low_ns").value(one.gain->low_ns).key("mid_ns").value(one.gain->mid_ns);
   json.key("high_ns").value(one.gain->high_ns);
   json.key("low_pct").value(share(one.gain->low_ns)).key("mid_pct").value(one.gain_pct);
@@ -42,6 +43,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
   const std::int64_t begin = starts.empty() ? 0 : *std::min_element(starts.begin(), starts.end());
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
+  json.key("rough_pct").value(found.is_rough ? found.replay_error_pct : std::nullopt);
   json.key("left_out").value(found.left_out).key("list").begin_array();
   for (const Suggestion& one : found.list) {
     json.begin_object().key("title").value(one.title).key("operation").value(one.operation);
@@ -50,7 +52,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
     json.key("expected").value(one.expected_improvement).key("hint").value(one.implementation_hint);
     write_code(json, one.code);
     json.key("ranks").value(1).key("of_ranks").value(1);
-    write_gain(json, one, found.measured_ms);
+    write_gain(json, one, found.run_ms);
     json.key("evidence_count").value(one.evidence_count).key("evidence").begin_array();
     for (std::size_t i = 0; i < std::min(kEvidenceShown, one.evidence.size()); ++i) {
       const trace::SpanId id = one.evidence[i];
@@ -65,7 +67,14 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
 
 void write_suggestions(JsonWriter& json, const HtaReport& hta) {
   json.key("suggestions").begin_object().key("why_no_gains").value("");
-  json.key("together_pct").null().key("left_out").value(0).key("list").begin_array();
+  json.key("together_pct")
+      .null()
+      .key("rough_pct")
+      .null()
+      .key("left_out")
+      .value(0)
+      .key("list")
+      .begin_array();
   for (const Recommendation& one : hta.recommendations) {
     json.begin_object().key("title").value(one.title).key("operation").value("");
     json.key("type").value(name_of(one.type)).key("priority").value(name_of(one.priority));
@@ -73,7 +82,8 @@ void write_suggestions(JsonWriter& json, const HtaReport& hta) {
     write_code(json, one.code);
     json.key("ranks").value(one.ranks).key("of_ranks").value(one.of_ranks).key("gain");
     if (one.gain_pct) {
-      json.begin_object().key("is_bound").value(one.is_bound).key("low_ns").null();
+      json.begin_object().key("is_bound").value(one.is_bound);
+      json.key("is_rough").value(one.is_rough).key("low_ns").null();
       json.key("mid_ns").null().key("high_ns").null().key("low_pct").null();
       json.key("mid_pct").value(*one.gain_pct).key("high_pct").null().end_object();
     } else {

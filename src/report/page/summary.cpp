@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "report/class_times_report.h"
 #include "report/page/profile.h"
 #include "report/page/sections.h"
 #include "report/page/story.h"
@@ -68,6 +69,11 @@ void write_warnings(JsonWriter& json, const trace::Trace& trace) {
   json.end_array();
 }
 
+// The page has no table of classes that would say nothing.
+std::vector<analyze::ClassTime> worth_showing(const std::vector<analyze::ClassTime>& classes) {
+  return tell_anything(classes) ? classes : std::vector<analyze::ClassTime>();
+}
+
 std::string profile_summary(const explain::Analysis& analysis, const RunReport& report) {
   const trace::Trace& trace = analysis.trace();
   const analyze::ProfileFindings& profile = analysis.profile();
@@ -78,6 +84,7 @@ std::string profile_summary(const explain::Analysis& analysis, const RunReport& 
   write_story(json, profile_story(profile, trace.spans.size()));
   write_profile_slices(json, profile);
   write_profile_operations(json, profile);
+  write_classes(json, {});
   write_advice(json, HtaReport{});
   write_suggestions(json, report, trace);
   write_profile_memory(json, profile, report.activity.begin_ns);
@@ -128,8 +135,9 @@ std::string page_summary(const explain::Analysis& analysis) {
   json.begin_object().key("fathom").value(FATHOM_VERSION);
   write_run(json, report, trace);
   write_story(json, page_story(report, trace, hta, memory));
-  write_slices(json, report, analysis);
+  write_slices(json, analysis);
   write_operations(json, report, trace);
+  write_classes(json, worth_showing(report.classes));
   write_advice(json, hta);
   write_suggestions(json, report, trace);
   write_memory(json, trace, memory);
@@ -147,6 +155,7 @@ std::string page_summary(const HtaReport& hta) {
   write_story(json, page_story(hta));
   json.key("slices").null();
   write_operations(json, hta);
+  write_classes(json, worth_showing(hta.summary.classes));
   write_advice(json, hta);
   write_suggestions(json, hta);
   json.key("memory").null();

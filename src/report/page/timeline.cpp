@@ -37,6 +37,7 @@ void append_length(std::string& out, std::size_t length) {
 }
 
 constexpr std::int64_t kInstantColumns = 4000;
+constexpr std::uint8_t kNoClass = UINT8_MAX;
 
 struct Columns {
   std::string gaps, durations, labels, launches, links;
@@ -75,8 +76,10 @@ class Writer {
  private:
   void write_columns() {
     std::vector<SpanId> launch(trace_.spans.size(), trace::kNoSpan);
+    classes_.assign(trace_.spans.size(), kNoClass);
     for (const analyze::WorkRow& work : gpu_work_.rows) {
       launch[work.span] = work.launch;
+      classes_[work.span] = static_cast<std::uint8_t>(work.kernel_class);
     }
     std::int64_t last_launch = 0;
     for (const PageTrack& track : layout_.tracks) {
@@ -119,14 +122,22 @@ class Writer {
   std::uint32_t label_of_span(SpanId id) {
     const trace::NameId name = trace_.spans.name[id];
     const SpanKind kind = trace_.spans.kind[id];
-    const std::uint64_t key = std::uint64_t{name} << 8 | static_cast<unsigned>(kind);
+    const std::uint8_t found = classes_[id];
+    const std::uint64_t key =
+        std::uint64_t{name} << 16 | std::uint64_t{found} << 8 | static_cast<unsigned>(kind);
     const auto [at, is_new] =
         label_ids_.try_emplace(key, static_cast<std::uint32_t>(label_ids_.size()));
     if (is_new) {
       base::JsonWriter json(labels_);
       if (!labels_.empty()) labels_ += ',';
       json.begin_array().value(trace_.names.view(name)).value(trace::name_of(kind));
-      json.value(page_part(kind, trace_.names.view(name), knows_kinds_)).end_array();
+      if (found == kNoClass) {
+        json.value(page_part(kind, trace_.names.view(name), knows_kinds_)).value("");
+      } else {
+        const auto kernel_class = static_cast<analyze::KernelClass>(found);
+        json.value(page_part(kernel_class)).value(name_of(kernel_class));
+      }
+      json.end_array();
     }
     return at->second;
   }
@@ -182,6 +193,7 @@ class Writer {
   PageLayout layout_;
   std::int64_t begin_ns_ = INT64_MAX;
   bool knows_kinds_ = false;
+  std::vector<std::uint8_t> classes_;  // of GPU work, by span
   Columns columns_;
   std::string labels_;
   std::unordered_map<std::uint64_t, std::uint32_t> label_ids_;

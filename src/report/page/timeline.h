@@ -11,10 +11,10 @@ namespace fathom::report {
 // as many as have room. web/src/timeline/decode.ts reads them.
 //
 // "timeline" is: the length of its head in 4 bytes (little endian), the head (JSON: begin_ns,
-// spans, labels [name, kind, part], tracks with their rows, steps, counters, instants), then five
-// columns, each with its length in 4 bytes before it. A column holds whole numbers of 7 bits a
-// byte, the lowest first, the eighth bit set on all bytes but the last; signed ones as 2n or -2n-1.
-// Spans come row by row, by start:
+// spans, labels [name, kind, part, class or ""], tracks with their rows, steps, counters,
+// instants), then five columns, each with its length in 4 bytes before it. A column holds whole
+// numbers of 7 bits a byte, the lowest first, the eighth bit set on all bytes but the last; signed
+// ones as 2n or -2n-1. Spans come row by row, by start:
 //   gaps       signed: from the end of the span before it in its row; from begin_ns for the first
 //   durations  ns
 //   labels     name and kind, as an index into the head's labels

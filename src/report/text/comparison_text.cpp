@@ -80,6 +80,11 @@ std::string memory_line(const Comparison& comparison) {
   return text + "\n";
 }
 
+std::string left_out_line(const Comparison& comparison) {
+  const std::string words = left_out_text(comparison.left_out);
+  return words.empty() ? words : "  " + words + "\n";
+}
+
 // A paragraph of its own; nothing where there are no words.
 std::string paragraph(const std::string& words, std::size_t width) {
   return words.empty() ? words : "\n" + wrapped(words, "  ", width);
@@ -115,8 +120,9 @@ std::string to_text(const ComparisonReport& report, std::size_t top, std::size_t
       fmt::format("\n  {} → {} · {} · {:.0f} % of the time in both\n\n", side_label(report.base),
                   side_label(report.current), runs, comparison.matched_pct);
   return text + wrapped(story(comparison), "  ", width) + operation_table(comparison, top, width) +
-         paragraph(counts(comparison), width) + call_counts(comparison) + memory_line(comparison) +
-         also_changed(comparison, width) + paragraph(advice(comparison), width) + "\n";
+         paragraph(counts(comparison), width) + call_counts(comparison) +
+         left_out_line(comparison) + memory_line(comparison) + also_changed(comparison, width) +
+         paragraph(advice(comparison), width) + "\n";
 }
 
 }  // namespace fathom::report

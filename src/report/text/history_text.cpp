@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/table.h"
+#include "report/comparison_words.h"
 #include "report/history_report.h"
 #include "report/text/more_rows.h"
 
@@ -78,7 +79,8 @@ std::string to_text(const History& history, std::size_t top, std::size_t width) 
   return fmt::format("\n  {} … {} · {} · {}\n\n", base::fit(first, 40), base::fit(last, 40),
                      base::format_plural(history.runs.size(), "run", "runs"),
                      base::format_plural(history.operations.size(), "operation", "operations")) +
-         story(history) + change_table(history, top, width) + "\n";
+         story(history) + change_table(history, top, width) +
+         (history.left_out == 0 ? "" : "\n  " + left_out_text(history.left_out) + "\n") + "\n";
 }
 
 }  // namespace fathom::report

@@ -81,6 +81,13 @@ std::string launches_table(const RankFindings& rank, std::size_t top, std::size_
         "  {} no launch in the trace.\n",
         base::format_plural(rank.unlinked_work, "kernel or copy has", "kernels or copies have"));
   }
+  if (rank.blocked_launches > 0) {
+    text += fmt::format(
+        "  {} the launch queue full and took {} to return: the host was ahead of the GPU, so this "
+        "is not the cost of launching.\n",
+        base::format_plural(rank.blocked_launches, "call found", "calls found"),
+        base::format_duration(rank.blocked_launch_ns));
+  }
   return text;
 }
 
@@ -128,31 +135,41 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
   const std::size_t shown = std::min(top, report.ranks.size());
   for (const RankFindings& rank : std::span(report.ranks).first(shown)) {
     const std::string gpu = rank.device ? std::to_string(*rank.device) : "–";
-    if (!rank.temporal) {
+    const std::optional<analyze::Temporal> of_run = analyze::temporal_of_run(rank);
+    if (!of_run) {
       table.row({rank_text(report, rank), gpu, "–", "–", "–", "–", "–", "–", "–"});
       continue;
     }
-    const analyze::Temporal& time = *rank.temporal;
+    const analyze::Temporal& time = *of_run;
     table.row({rank.rank ? std::to_string(*rank.rank) : rank_text(report, rank), gpu,
                base::format_duration(time.total_ns), share(time.compute_ns, time.total_ns),
                share(time.communication_ns, time.total_ns), share(time.memory_ns, time.total_ns),
-               share(time.idle_ns, time.total_ns), share(rank.idle.host_wait_ns, time.total_ns),
+               share(time.idle_ns, time.total_ns),
+               share(rank.in_run->gpus.front().host_late_ns(), time.total_ns),
                rank.comm_comp_overlap_pct ? format_percent(*rank.comm_comp_overlap_pct) : "–"});
   }
   return titled(table, width) + more_rows(report.ranks.size(), shown);
 }
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
-  base::Table table({"kernel", "calls", "total", "mean", "p50", "p99", "share"});
+  const bool has_class = tell_anything(summary.classes);
+  std::vector<std::string> header = {"kernel", "calls", "total", "mean", "p50", "p99", "share"};
+  if (has_class) header.insert(header.begin() + 1, "class");
+  base::Table table(header);
   const std::size_t shown = std::min(top, summary.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const base::DurationStats& stats = summary.kernels[i].durations;
     const std::string& name = summary.kernels[i].name;
-    table.row({name.empty() ? "(no name)" : name, format_count(stats.count()),
-               base::format_duration(stats.sum_ns()), base::format_duration(stats.mean_ns()),
-               base::format_duration(stats.quantile_ns(0.5)),
-               base::format_duration(stats.quantile_ns(0.99)),
-               share(stats.sum_ns(), summary.kernel_time_ns)});
+    std::vector<std::string> row = {name.empty() ? "(no name)" : name,
+                                    format_count(stats.count()),
+                                    base::format_duration(stats.sum_ns()),
+                                    base::format_duration(stats.mean_ns()),
+                                    base::format_duration(stats.quantile_ns(0.5)),
+                                    base::format_duration(stats.quantile_ns(0.99)),
+                                    share(stats.sum_ns(), summary.kernel_time_ns)};
+    if (has_class)
+      row.insert(row.begin() + 1, std::string(name_of(summary.kernels[i].kernel_class)));
+    table.row(std::move(row));
   }
   return titled(table, width) + more_rows(summary.kernels.size(), shown);
 }

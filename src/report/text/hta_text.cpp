@@ -10,6 +10,7 @@
 #include "report/hta_story.h"
 #include "report/ranks_report.h"
 #include "report/text/bar.h"
+#include "report/text/class_table.h"
 #include "report/text/hta_tables.h"
 #include "report/text/wrapped.h"
 
@@ -35,26 +36,19 @@ std::string bar_line(const char* name, std::int64_t ns, std::int64_t whole,
 }
 
 std::string bars(const analyze::HtaSummary& summary) {
-  const analyze::Temporal& time = *summary.temporal;
+  const analyze::Temporal& time = *summary.in_run;
   std::string overlapped;
   if (summary.comm_comp_overlap_pct) {
     overlapped = fmt::format("{:.0f} % overlapped", *summary.comm_comp_overlap_pct);
   }
   std::string waited;
   if (time.idle_ns > 0) {
-    waited = fmt::format("{:.0f} % host wait", percent_of(summary.idle.host_wait_ns, time.idle_ns));
+    waited = fmt::format("{:.0f} % host wait", percent_of(summary.host_late_ns, time.idle_ns));
   }
   return "\n" + bar_line("compute", time.compute_ns, time.total_ns, "") +
          bar_line("communication", time.communication_ns, time.total_ns, overlapped) +
          bar_line("copies", time.memory_ns, time.total_ns, "") +
          bar_line("idle", time.idle_ns, time.total_ns, waited);
-}
-
-std::string steps_text(const RankFindings& rank) {
-  if (rank.leaves_out_last_step) {
-    return fmt::format("{} of {} steps", rank.steps - 1, rank.steps);
-  }
-  return format_plural(rank.steps, "step", "steps");
 }
 
 std::string headline(const HtaReport& report) {
@@ -75,12 +69,22 @@ std::string headline(const HtaReport& report) {
     if (ranks < report.ranks.size()) parts.push_back(fmt::format("{} GPUs", report.ranks.size()));
     if (!first.device_name.empty()) parts.push_back(first.device_name);
   }
-  if (first.steps > 0) parts.push_back(steps_text(first));
-  if (report.summary.temporal) {
-    parts.push_back(format_duration(static_cast<double>(report.summary.temporal->total_ns) /
+  if (first.steps > 0) parts.push_back(format_plural(first.steps, "step", "steps"));
+  if (report.summary.in_run) {
+    parts.push_back(format_duration(static_cast<double>(report.summary.in_run->total_ns) /
                                     static_cast<double>(report.ranks.size())));
   }
   return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
+}
+
+// The tables are of HTA's window.
+std::string window_note(const HtaReport& report) {
+  const RankFindings& first = report.ranks.front();
+  if (!first.leaves_out_last_step) return {};
+  return fmt::format(
+      "\n  The tables below leave out the last of {} steps, as HTA does; --all-steps includes "
+      "it.\n",
+      first.steps);
 }
 
 std::string advice(const HtaReport& report, std::size_t width) {
@@ -108,13 +112,19 @@ std::string rank_text(const HtaReport& report, const RankFindings& rank) {
   return fmt::format("file {}", &rank - report.ranks.data() + 1);
 }
 
-std::string to_text(const HtaReport& report, std::size_t top, std::size_t width) {
+std::string to_text(const HtaReport& report, std::size_t top, std::size_t width,
+                    KernelRows kernels) {
   if (report.ranks.empty()) return "\n  Nothing was read.\n\n";
   std::string text = headline(report) + wrapped(hta_story(report), "  ", width);
-  if (!report.summary.temporal) return text + "\n";
+  if (!report.summary.in_run) return text + "\n";
   text += bars(report.summary);
   if (report.ranks.size() > 1) text += ranks_table(report, top, width);
-  text += kernels_table(report.summary, top, width);
+  text += window_note(report);
+  if (kernels == KernelRows::by_class) {
+    text += class_table(report.summary.classes, top, width);
+  } else {
+    text += class_line(report.summary.classes, width) + kernels_table(report.summary, top, width);
+  }
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report, width) + "\n";

@@ -7,11 +7,14 @@
 #include "base/format.h"
 #include "base/shell_word.h"
 #include "base/table.h"
+#include "report/gpu_story.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
 #include "report/run_report.h"
+#include "report/text/class_table.h"
 #include "report/text/more_rows.h"
 #include "report/text/session_text.h"
+#include "report/text/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -19,8 +22,8 @@ namespace {
 using analyze::Operation;
 using trace::SpanKind;
 
-// The one sentence that tells the story.
-std::string story(const RunReport& report, const trace::Trace& trace) {
+// What it is about, in a sentence or two.
+std::string story(const RunReport& report, const trace::Trace& trace, std::size_t width) {
   const analyze::Activity& activity = report.activity;
   const std::string threads = base::format_plural(activity.threads, "thread", "threads");
   if (trace.spans.size() == 0 && !trace.operations.empty()) {
@@ -44,19 +47,7 @@ std::string story(const RunReport& report, const trace::Trace& trace) {
     return fmt::format("  This trace has no GPU work: {} on {}.\n",
                        base::format_plural(trace.spans.size(), "span", "spans"), threads);
   }
-  const auto window = static_cast<double>(*activity.gpu_window_ns);
-  const double busy = window > 0 ? static_cast<double>(*activity.gpu_busy_ns) / window * 100 : 100;
-  const std::string streams = base::format_plural(activity.gpu_streams, "stream", "streams");
-  if (activity.gpus.size() == 1) {
-    return fmt::format(
-        "  The GPU was busy {} of the {} between its first and last work ({}, {}).\n",
-        base::format_percent(busy), base::format_duration(window), streams, threads);
-  }
-  return fmt::format(
-      "  The {} GPUs were busy {} of the time on average ({} between their first and last work; "
-      "{}, {}).\n",
-      activity.gpus.size(), base::format_percent(busy), base::format_duration(window), streams,
-      threads);
+  return wrapped(gpu_story(gpus_of(report.shares)), "  ", width);
 }
 
 std::string shown_name(const Operation& operation) {
@@ -64,11 +55,17 @@ std::string shown_name(const Operation& operation) {
 }
 
 // GPU work has nothing inside it: its self time is its total.
-std::vector<std::string> operation_row(const Operation& operation, bool gpu_side, double whole_ns) {
+std::vector<std::string> operation_row(const Operation& operation, bool gpu_side, bool has_class,
+                                       double whole_ns) {
   const base::DurationStats& stats = operation.durations;
   const double share = whole_ns > 0 ? static_cast<double>(operation.self_ns) / whole_ns * 100 : 0;
   std::vector<std::string> row = {shown_name(operation), base::format_count(stats.count()),
                                   base::format_duration(static_cast<double>(stats.sum_ns()))};
+  if (has_class) {
+    row.insert(row.begin() + 1, operation.kernel_class
+                                    ? std::string(analyze::name_of(*operation.kernel_class))
+                                    : "–");
+  }
   if (!gpu_side) row.push_back(base::format_duration(static_cast<double>(operation.self_ns)));
   row.push_back(base::format_duration(stats.mean_ns()));
   row.push_back(base::format_duration(stats.quantile_ns(0.5)));
@@ -127,12 +124,16 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
     whole_ns += static_cast<double>(operation.self_ns);
   }
   if (side.empty()) return {};
-  base::Table table =
-      gpu_side
-          ? base::Table({"on the GPU", "calls", "total", "mean", "p50", "p99", "share"})
-          : base::Table({"on the host", "calls", "total", "self", "mean", "p50", "p99", "share"});
+  const bool has_class = gpu_side && tell_anything(report.classes);
+  std::vector<std::string> header = {gpu_side ? "on the GPU" : "on the host", "calls", "total"};
+  if (has_class) header.insert(header.begin() + 1, "class");
+  if (!gpu_side) header.emplace_back("self");
+  header.insert(header.end(), {"mean", "p50", "p99", "share"});
+  base::Table table(header);
   const std::size_t shown = std::min(top, side.size());
-  for (std::size_t i = 0; i < shown; ++i) table.row(operation_row(*side[i], gpu_side, whole_ns));
+  for (std::size_t i = 0; i < shown; ++i) {
+    table.row(operation_row(*side[i], gpu_side, has_class, whole_ns));
+  }
   return "\n" + table.text(width) + more_rows(side.size(), shown);
 }
 
@@ -153,10 +154,14 @@ std::string bottleneck_list(const RunReport& report, std::size_t top, std::size_
 }  // namespace
 
 std::string to_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
-                    std::size_t width) {
-  if (analyze::is_fathom_run(trace)) return session_text(report, trace, top, width);
-  std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace);
-  text += operation_table(report, trace, true, top, width);
+                    std::size_t width, KernelRows kernels) {
+  if (analyze::is_fathom_run(trace)) return session_text(report, trace, top, width, kernels);
+  std::string text = "\n" + headline(report, trace) + "\n" + story(report, trace, width);
+  if (kernels == KernelRows::by_class) {
+    text += class_table(report.classes, top, width);
+  } else {
+    text += class_line(report.classes, width) + operation_table(report, trace, true, top, width);
+  }
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);
   text += operation_table(report, trace, false, top, width);
   text += bottleneck_list(report, top, width);

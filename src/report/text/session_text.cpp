@@ -7,14 +7,18 @@
 #include <sstream>
 #include <utility>
 
+#include "analyze/run/session_bottlenecks.h"
 #include "base/format.h"
 #include "base/printable.h"
 #include "base/table.h"
+#include "report/gpu_story.h"
 #include "report/headline.h"
 #include "report/memory_report.h"
 #include "report/recommendations.h"
 #include "report/text/bar.h"
+#include "report/text/class_table.h"
 #include "report/text/more_rows.h"
+#include "report/text/wrapped.h"
 
 namespace fathom::report {
 namespace {
@@ -53,27 +57,21 @@ constexpr const char* kNothingRecorded =
     "library.\n"
     "  This program and its children used none of these.\n";
 
-std::string gpu_story(const ProfileSession& session) {
+std::string story_of_gpus(const RunReport& report) {
+  const ProfileSession& session = report.session;
   if (share_of_run(session, session.total_build_ns) > 0.5) {
-    return fmt::format("  Most of the run went into building GPU programs: {} of {}.",
+    return fmt::format("Most of the run went into building GPU programs: {} of {}.",
                        known_duration(session.total_build_ns), known_duration(session.total_ns));
   }
-  if (session.kernels.empty() && session.copies == 0) {
-    return "  The GPU runtime was called, but no GPU work was recorded.";
+  if (report.shares.gpus.empty()) {
+    return "The GPU runtime was called, but no GPU work was recorded.";
   }
-  std::string text = fmt::format("  The GPU computed for {} of the run.",
-                                 percent(share_of_run(session, *session.gpu_ns)));
-  if (session.idle_gaps.empty()) return text;
-  const IdleGap& gap = session.idle_gaps.front();
-  if (share_of_run(session, gap.duration_ns) < 0.05) return text;
-  text += fmt::format(" Its longest wait was {}", known_duration(gap.duration_ns));
-  return text + (gap.host.empty() || gap.host_share < 0.5
-                     ? "."
-                     : ", for \"" + base::fit(gap.host, 50) + "\".");
+  return gpu_story(gpus_of(report.shares));
 }
 
-std::string story(const ProfileSession& session, const trace::Trace& trace) {
-  if (session.gpu_ns) return gpu_story(session) + "\n";
+std::string session_story(const RunReport& report, const trace::Trace& trace, std::size_t width) {
+  const ProfileSession& session = report.session;
+  if (session.gpu_ns) return wrapped(story_of_gpus(report), "  ", width);
   if (session.scopes.empty()) return kNothingRecorded;
   std::uint64_t calls = 0;
   for (const auto& [name, scope] : session.scopes) calls += scope.calls;
@@ -181,8 +179,11 @@ std::string gap_table(const ProfileSession& session, std::size_t top, std::size_
   for (const IdleGap& gap : session.idle_gaps) {
     const double share = share_of_run(session, gap.duration_ns);
     if (share < kWorthTelling || ++rows > top) continue;
-    table.row({gap.host.empty() ? "(nothing recorded on the host)" : gap.host,
-               known_duration(gap.start_ns), known_duration(gap.duration_ns), percent(share)});
+    const std::string during = gap.host.empty()       ? std::string(analyze::kNothingRecorded)
+                               : gap.host_share < 0.5 ? gap.host + " and others"
+                                                      : gap.host;
+    table.row(
+        {during, known_duration(gap.start_ns), known_duration(gap.duration_ns), percent(share)});
   }
   return rows == 0 ? std::string() : "\n" + table.text(width) + more_rows(rows, top);
 }
@@ -220,8 +221,9 @@ std::string bottleneck_table(const ProfileSession& session, std::size_t top, std
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
   const std::size_t shown = std::min(top, session.bottlenecks.size());
   for (const Bottleneck& each : std::span(session.bottlenecks).first(shown)) {
-    table.row({each.operation, base::format_count(each.calls), known_duration(each.self_ns),
-               percent(each.share), percent(each.cumulative_share), each.dominated_by});
+    table.row({each.operation, each.calls == 0 ? "–" : base::format_count(each.calls),
+               known_duration(each.self_ns), percent(each.share), percent(each.cumulative_share),
+               each.dominated_by});
   }
   return "\n" + table.text(width) + more_rows(session.bottlenecks.size(), shown);
 }
@@ -243,11 +245,15 @@ std::string memory_line(const ProfileSession& session) {
 }  // namespace
 
 std::string session_text(const RunReport& report, const trace::Trace& trace, std::size_t top,
-                         std::size_t width) {
+                         std::size_t width, KernelRows kernels) {
   const ProfileSession& session = report.session;
-  std::string text = "\n" + headline(report, trace) + "\n" + story(session, trace);
+  std::string text = "\n" + headline(report, trace) + "\n" + session_story(report, trace, width);
   text += split(session);
-  text += kernel_table(session, top, width);
+  if (kernels == KernelRows::by_class) {
+    text += class_table(report.classes, top, width);
+  } else {
+    text += kernel_table(session, top, width);
+  }
   text += scope_table(session, top, width);
   text += gap_table(session, top, width);
   text += build_table(session, top, width);

@@ -39,7 +39,7 @@ std::string headline(const SuggestReport& report) {
   if (report.steps > 0) {
     parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
-  if (report.found.measured_ms > 0) parts.push_back(duration_ms(report.found.measured_ms));
+  if (report.found.run_ms > 0) parts.push_back(duration_ms(report.found.run_ms));
   return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
 }
 
@@ -74,18 +74,28 @@ std::string story(const SuggestReport& report) {
                                    [](const Suggestion& one) { return one.gain.has_value(); });
   if (count == 0) return "No change is known to make this run shorter.";
   constexpr double kLeastShownPct = 0.1;
+  const std::string changes =
+      base::format_plural(static_cast<std::uint64_t>(count), "change", "changes together");
+  const std::string saved = base::format_percent(found.gain_pct());
+  if (found.is_rough) {
+    return fmt::format(
+        "{} would save roughly {} of the run. (Rough: the replay without any change is off by {}, "
+        "so something not in the trace held the run up.)",
+        changes, saved, base::format_percent(*found.replay_error_pct));
+  }
   const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
   return fmt::format(
       "{} would save {} of the run. (The replay without any change is within {} of what was "
       "measured.)",
-      base::format_plural(static_cast<std::uint64_t>(count), "change", "changes together"),
-      base::format_percent(found.gain_pct()), base::format_percent(std::max(off, kLeastShownPct)));
+      changes, saved, base::format_percent(std::max(off, kLeastShownPct)));
 }
 
 std::string gain_text(const Suggestion& one) {
   if (!one.gain) return "";
-  return (one.basis == GainBasis::bound ? "saves at most " : "saves ") +
-         base::format_percent(one.gain_pct);
+  const char* saves = one.basis == GainBasis::bound ? "saves at most "
+                      : one.is_rough                ? "saves roughly "
+                                                    : "saves ";
+  return saves + base::format_percent(one.gain_pct);
 }
 
 // "12.3 ms": when a span began, counted from the first of the trace.

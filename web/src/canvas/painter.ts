@@ -1,4 +1,4 @@
-import { kParts, type Palette } from "./palette";
+import { kFills, type Palette } from "./palette";
 import type { Rows } from "./rows";
 import { scaleOf, type View } from "./view";
 
@@ -9,12 +9,12 @@ import { scaleOf, type View } from "./view";
 const kShades = [1, 0.86, 0.74, 0.5, 0.32];
 const kWideShades = 3; // so that neighbours of one colour can be told apart
 const kLabelPixels = 26;
-const kGrey = kParts.indexOf("idle");
+const kGrey = kFills.indexOf("idle");
 export const kFont = '11px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace';
 
 export interface Looks {
   name(label: number): string;
-  part(label: number): number; // index of kParts
+  part(label: number): number; // index of kFills
   dimmed(label: number): boolean; // not among what was searched for
 }
 
@@ -25,7 +25,7 @@ export interface Drawn {
 
 export class Painter {
   readonly drawn: Drawn = { rectangles: 0, labels: 0 };
-  private readonly batches: number[][] = Array.from({ length: kParts.length * kShades.length }, () => []);
+  private readonly batches: number[][] = Array.from({ length: kFills.length * kShades.length }, () => []);
   private labels: { x: number; y: number; width: number; label: number }[] = [];
   private letter = 0;
 
@@ -114,8 +114,9 @@ export class Painter {
     context.textAlign = "left";
     this.letter ||= context.measureText("m").width;
     for (const { x, y, width, label } of this.labels) {
-      const isGrey = this.looks.dimmed(label) || this.looks.part(label) === kGrey;
-      context.fillStyle = isGrey ? this.palette.ink : this.palette.panel;
+      const part = this.looks.part(label);
+      const isGrey = this.looks.dimmed(label) || part === kGrey;
+      context.fillStyle = isGrey ? this.palette.ink : this.palette.letters[part]!;
       context.fillText(fit(this.looks.name(label), Math.floor((width - 7) / this.letter)), x + 3, y + 0.5);
     }
     this.drawn.labels += this.labels.length;

@@ -45,7 +45,8 @@ export function changePalette(): Palette {
   const weak = (strong: string) => `color-mix(in srgb, ${strong} 55%, ${colour("idle")})`;
   const slower = colour("bad");
   const faster = colour("gpu");
-  return { ...currentPalette(), parts: [slower, weak(slower), weak(faster), faster, faster, colour("idle")] };
+  const parts = [slower, weak(slower), weak(faster), faster, faster, colour("idle")];
+  return { ...currentPalette(), parts, letters: parts.map(() => colour("panel")) };
 }
 
 export function readChange(buffer: ArrayBuffer): Record<Weight, ChangeTree> {

@@ -33,5 +33,5 @@ export function AdvicePanel({ advice, span }: { advice: Advice; span: Width }) {
 function gainOf(one: Recommendation): string {
   if (one.gain_pct === null) return "";
   const ranks = one.of_ranks > 1 ? ` on ${one.ranks} of ${one.of_ranks} ranks` : "";
-  return ` (${formatGain(one.gain_pct, one.is_bound)}${ranks})`;
+  return ` (${formatGain(one.gain_pct, one.is_bound, one.is_rough)}${ranks})`;
 }

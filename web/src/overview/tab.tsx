@@ -6,6 +6,7 @@ import type { Summary } from "../summary";
 import type { TabProps } from "../tab";
 import { AdvicePanel } from "./advice";
 import { Bottlenecks } from "./bottlenecks";
+import { ClassesPanel } from "./classes";
 import { OperationTable } from "./operation_table";
 import { RingPanel } from "./ring";
 import { ScopeTable } from "./scope_table";
@@ -34,6 +35,7 @@ function charts(summary: Summary): Section[] {
   if (!slices && ranks.length > 0) {
     all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span}><RankChart ranks={ranks} /></Panel>);
   }
+  if (summary.classes.length > 0) all.push((span) => <ClassesPanel key="classes" classes={summary.classes} span={span} />);
   if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
   const device = memory?.devices[0];
   const held = device?.series ?? (memory?.host ? [memory.host] : []);

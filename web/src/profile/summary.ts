@@ -34,6 +34,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     ring,
     slices: partsByScope(scopes),
     operations: [],
+    classes: [],
     scopes,
     bottlenecks: bottlenecksOf(scopes),
     advice: { findings: [], recommendations: [] },

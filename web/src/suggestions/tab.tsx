@@ -20,7 +20,8 @@ export function SuggestionsTab({ summary }: TabProps) {
 
 function noteOf(found: Suggestions): string {
   if (found.together_pct === null) return found.why_no_gains;
-  return `${formatPercent(found.together_pct)} of the run together, each counted once, by replaying the trace`;
+  const rough = found.rough_pct === null ? "" : ` (rough: the replay is off by ${formatPercent(found.rough_pct)})`;
+  return `${formatPercent(found.together_pct)} of the run together, each counted once, by replaying the trace${rough}`;
 }
 
 function Entry({ one }: { one: Suggestion }) {
@@ -28,7 +29,7 @@ function Entry({ one }: { one: Suggestion }) {
   return (
     <li class="suggestion">
       <div class="gain">
-        <b>{one.gain ? formatGain(one.gain.mid_pct, one.gain.is_bound) : "–"}</b>
+        <b>{one.gain ? formatGain(one.gain.mid_pct, one.gain.is_bound, one.gain.is_rough) : "–"}</b>
         <span class={`priority ${one.priority}`}>{one.priority}</span>
         {one.gain && !one.gain.is_bound && <GainRange gain={one.gain} />}
       </div>

@@ -1,5 +1,6 @@
-import { partIndex } from "../canvas/palette";
+import { fillIndex, partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
+import { fillOfClass } from "../classes";
 import { isGpuWork } from "../summary";
 
 // The timeline as src/report/page/timeline.h describes it, in columns. Times are ns from the first start.
@@ -34,7 +35,9 @@ export interface Timeline {
   counters: Counter[];
   names: string[]; // by label
   kinds: string[];
-  parts: Uint8Array;
+  parts: Uint8Array; // their colours, as indices of kFills: by part of the time
+  classFills: Uint8Array; // and by class of GPU work; as in `parts` for all else
+  classes: string[]; // of GPU work; else empty
   instants: Instant[]; // by time
   links: { from: number; to: number }[]; // arrows other than from a launch, by where they begin
   launch: Int32Array; // of each span: the span that launched it, or -1
@@ -44,7 +47,7 @@ export interface Timeline {
 interface Head {
   begin_ns: number;
   spans: number;
-  labels: [string, string, string][]; // name, kind, part
+  labels: [string, string, string, string][]; // name, kind, part, class
   steps: number[];
   tracks: { name: string; short_name: string; process: string; gpu: boolean; rows: number[] }[];
   counters: Counter[];
@@ -133,6 +136,8 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
     names: head.labels.map(([name]) => name || "(no name)"),
     kinds: head.labels.map(([, kind]) => kind),
     parts: Uint8Array.from(head.labels, ([, , part]) => partIndex(part)),
+    classFills: Uint8Array.from(head.labels, ([, , part, name]) => (name ? fillIndex(fillOfClass(name)) : partIndex(part))),
+    classes: head.labels.map(([, , , name]) => name),
     launch,
     links: linksIn(new Bytes(linkBytes)),
     instants: head.instants.map(([track, name, at]) => ({ track: tracks[track]!, name: name || "(no name)", at })).sort((a, b) => a.at - b.at),

@@ -12,6 +12,7 @@ export function Details(props: {
   timeline: Timeline;
   span: number;
   track: Track;
+  className: string | undefined; // of GPU work
   show: (span: number) => void;
   close: () => void;
 }) {
@@ -26,6 +27,7 @@ export function Details(props: {
     ["start", tickText(rows.start[span]!, 1e3)],
     ["share of the run", share >= 0.05 ? formatPercent(share) : "< 0.1 %"],
     ["kind", kindWords(timeline.kinds[label]!)],
+    ...(props.className ? [["class", props.className] as [string, string]] : []),
     ["track", track.name],
   ];
   const delay = launches[0] && rows.start[launches[0].to]! - rows.end(launches[0].from);

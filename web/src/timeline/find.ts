@@ -1,16 +1,17 @@
 import type { Timeline } from "./decode";
 
-// Spans whose name has all words of a query. Names are few and spans many, so a name is looked at
+// Spans whose name has all words of a query, and that are of a class where one is asked for. Names are few and spans many, so a name is looked at
 // once and the spans are counted by their label.
 export interface Matches {
   labels: Uint8Array; // 1 where the name matches
   count: number;
 }
 
-export function findSpans(timeline: Timeline, query: string): Matches | null {
+export function findSpans(timeline: Timeline, query: string, ofClass = ""): Matches | null {
   const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  if (words.length === 0) return null;
-  const labels = Uint8Array.from(timeline.names, (name) => {
+  if (words.length === 0 && ofClass === "") return null;
+  const labels = Uint8Array.from(timeline.names, (name, label) => {
+    if (ofClass !== "" && timeline.classes[label] !== ofClass) return 0;
     const text = name.toLowerCase();
     return words.every((word) => text.includes(word)) ? 1 : 0;
   });

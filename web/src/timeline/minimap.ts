@@ -13,7 +13,7 @@ export class Minimap {
   private ticks: { of: Matches; at: Uint8Array } | null = null;
   private width = 1;
 
-  constructor(private readonly timeline: Timeline) {}
+  constructor(private readonly timeline: Timeline, private readonly fill: (label: number) => number) {}
 
   forget(): void {
     this.kept = null;
@@ -55,7 +55,7 @@ export class Minimap {
     const { timeline } = this;
     const painter = new Painter(context, palette, {
       name: () => "",
-      part: (label) => timeline.parts[label]!,
+      part: this.fill,
       dimmed: () => false,
     });
     const tracks = timeline.tracks.slice(0, kMostTracks);

@@ -41,6 +41,7 @@ export class TimelineScene implements Scene {
   left = 170;
   marked: [number, number] | null = null;
   matches: Matches | null = null;
+  private byClass = false; // GPU work has the colour of its class, not of its part of the time
   selected = -1;
   private layout: Layout;
   private readonly folded = new Set<Track>();
@@ -58,7 +59,7 @@ export class TimelineScene implements Scene {
     this.view = { begin: 0, end: this.limits.end, width: 1 };
     this.ruler = kMinimap + kRuler + (timeline.steps.length > 0 ? kSteps : 0);
     this.layout = layoutOf(timeline, this.folded);
-    this.minimap = new Minimap(timeline);
+    this.minimap = new Minimap(timeline, this.fill);
     this.surface = new Surface(canvas, (context, width, height) => this.paint(context, width, height), (what) => {
       if (what === "scheme") this.palette = currentPalette();
       else this.resized();
@@ -66,6 +67,15 @@ export class TimelineScene implements Scene {
     });
     this.watcher.laidOut(this.ruler + this.layout.height);
     scroller.addEventListener("scroll", () => this.redraw());
+  }
+
+  // The colour of a label, as an index of kFills.
+  private readonly fill = (label: number): number => (this.byClass ? this.timeline.classFills : this.timeline.parts)[label]!;
+
+  colourByClass(byClass: boolean): void {
+    this.byClass = byClass;
+    this.minimap.forget();
+    this.redraw();
   }
 
   close(): void {
@@ -188,7 +198,7 @@ export class TimelineScene implements Scene {
     drawTicks(context, palette, view, left, kMinimap, kRuler, height);
     const painter = new Painter(context, palette, {
       name: (label) => timeline.names[label]!,
-      part: (label) => timeline.parts[label]!,
+      part: this.fill,
       dimmed: (label) => this.matches !== null && this.matches.labels[label] === 0,
     });
     context.save();

@@ -2,14 +2,23 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
 import { fitted } from "../canvas/view";
 import { Tooltip, type Tip } from "../canvas/tooltip";
-import { formatDuration, formatCount } from "../format";
-import { Nothing } from "../panel";
+import { ClassFilter } from "../class_filter";
+import { fillOfClass } from "../classes";
+import { Choice } from "../flame/drawing";
+import { formatDuration, formatCount, formatPercent } from "../format";
+import { Legend, Nothing } from "../panel";
 import type { Source } from "../source";
+import type { ClassTime } from "../summary";
 import type { TabProps } from "../tab";
 import { decodeTimeline, type Timeline } from "./decode";
 import { Details } from "./details";
 import { findSpans, neighbour } from "./find";
 import { TimelineScene } from "./scene";
+
+const kColours: { id: "part" | "class"; title: string; hint: string }[] = [
+  { id: "part", title: "By part", hint: "Colours say what the time is spent on: GPU work, communication, copies, the host" },
+  { id: "class", title: "By class", hint: "Colours of GPU work say its class: GEMM, attention, elementwise, …" },
+];
 
 // Decoded once a source, so that coming back to the tab is immediate.
 const decoded = new WeakMap<Source, Promise<Timeline | null>>();
@@ -23,7 +32,7 @@ function timelineOf(source: Source): Promise<Timeline | null> {
   return timeline;
 }
 
-export function TimelineTab({ source }: TabProps) {
+export function TimelineTab({ source, summary }: TabProps) {
   const [timeline, setTimeline] = useState<Timeline | null | undefined>(undefined);
   useEffect(() => {
     let current = true;
@@ -33,10 +42,10 @@ export function TimelineTab({ source }: TabProps) {
   if (timeline === undefined) return <p class="nothing" aria-busy="true">Reading the timeline…</p>;
   if (timeline === null) return <Nothing>This page carries no timeline: <code>fathom report TRACE -o report.html</code> makes one with everything.</Nothing>;
   if (timeline.rows.size === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
-  return <Drawn source={source} timeline={timeline} />;
+  return <Drawn source={source} timeline={timeline} classes={summary.classes} />;
 }
 
-function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
+function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeline; classes: ClassTime[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const scene = useRef<TimelineScene | null>(null);
@@ -44,6 +53,7 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
   const [tip, setTip] = useState<Tip | null>(null);
   const [height, setHeight] = useState(0);
   const [seen, setSeen] = useState(timeline.lengthNs);
+  const [colours, setColours] = useState<"part" | "class">("part");
 
   // Before the first paint: who can type into the finder finds a scene to search.
   useLayoutEffect(() => {
@@ -80,11 +90,22 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
   return (
     <section class="drawing">
       <div class="drawing-bar">
-        <Finder timeline={timeline} scene={() => scene.current!} selected={selected} />
+        <Finder timeline={timeline} classes={classes} scene={() => scene.current!} selected={selected} />
         <span class="grow" />
+        {classes.length > 0 && (
+          <Choice
+            name="Colours of GPU work" items={kColours} chosen={colours}
+            choose={(id) => { setColours(id); scene.current!.colourByClass(id === "class"); }}
+          />
+        )}
         <span class="quiet">{formatDuration(seen)} of {formatDuration(timeline.lengthNs)} · {formatCount(timeline.rows.size)} spans</span>
         <button class="tool" onClick={everything}>Show all</button>
       </div>
+      {colours === "class" && (
+        <div class="drawing-legend">
+          <Legend items={classes.map((row) => ({ label: row.label, part: fillOfClass(row.class), value: formatPercent(row.share_pct) }))} />
+        </div>
+      )}
       <div class="drawing-frame">
         <div class="drawing-area" ref={scroller}>
           <canvas
@@ -98,6 +119,7 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
       {selected >= 0 && (
         <Details
           source={source} timeline={timeline} span={selected} track={scene.current!.trackOf(selected)}
+          className={classes.find((row) => row.class === timeline.classes[timeline.rows.label[selected]!])?.label}
           show={(span) => scene.current!.show(span)} close={() => scene.current!.select(-1)}
         />
       )}
@@ -107,15 +129,17 @@ function Drawn({ source, timeline }: { source: Source; timeline: Timeline }) {
   );
 }
 
-function Finder(props: { timeline: Timeline; scene: () => TimelineScene; selected: number }) {
-  const { timeline } = props;
+function Finder(props: { timeline: Timeline; classes: ClassTime[]; scene: () => TimelineScene; selected: number }) {
+  const { timeline, classes } = props;
   const [query, setQuery] = useState("");
+  const [ofClass, setClass] = useState("");
   const [rank, setRank] = useState(0);
   const matches = useRef<ReturnType<typeof findSpans>>(null);
-  const search = (text: string) => {
+  const search = (text: string, name: string) => {
     setQuery(text);
+    setClass(name);
     setRank(0);
-    matches.current = findSpans(timeline, text);
+    matches.current = findSpans(timeline, text, name);
     props.scene().matches = matches.current;
     props.scene().redraw();
   };
@@ -131,9 +155,10 @@ function Finder(props: { timeline: Timeline; scene: () => TimelineScene; selecte
     <div class="finder" role="search">
       <input
         type="search" data-finder placeholder="Find spans" aria-label="Find spans" value={query}
-        onInput={(event) => search(event.currentTarget.value)}
+        onInput={(event) => search(event.currentTarget.value, ofClass)}
         onKeyDown={(event) => { if (event.key === "Enter") go(!event.shiftKey); }}
       />
+      {classes.length > 0 && <ClassFilter classes={classes} chosen={ofClass} choose={(name) => search(query, name)} />}
       {matches.current && (
         <>
           <span class="quiet" role="status">{rank > 0 ? `${formatCount(rank)} of ` : ""}{formatCount(count)} {count === 1 ? "match" : "matches"}</span>

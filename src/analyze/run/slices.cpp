@@ -1,0 +1,45 @@
+#include "analyze/run/slices.h"
+
+#include "analyze/run/split.h"
+
+namespace fathom::analyze {
+namespace {
+
+using base::Interval;
+
+constexpr std::size_t kMostSteps = 60;
+constexpr std::int64_t kSlices = 48;
+
+std::vector<Interval> equal_slices(Interval run) {
+  std::vector<Interval> slices;
+  if (run.length() < kSlices) return slices;
+  // In double: a run of hours times the number of slices is more than 64 bits of nanoseconds hold.
+  const auto at = [&](std::int64_t slice) {
+    return static_cast<std::int64_t>(static_cast<double>(run.length()) *
+                                     static_cast<double>(slice) / kSlices);
+  };
+  for (std::int64_t slice = 0; slice < kSlices; ++slice) {
+    slices.push_back({run.begin + at(slice), run.begin + at(slice + 1)});
+  }
+  return slices;
+}
+
+}  // namespace
+
+TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
+                       const std::vector<trace::SpanId>& steps, Interval run) {
+  TimeSlices slices;
+  slices.are_steps = steps.size() > 1 && steps.size() <= kMostSteps;
+  if (slices.are_steps) {
+    for (const trace::SpanId id : steps) {
+      slices.windows.push_back({trace.spans.start_ns[id], trace.spans.end_ns(id)});
+    }
+  } else {
+    slices.windows = equal_slices(run);
+  }
+  slices.parts = split(trace, slices.windows);
+  slices.gpu = gpu_time(work, slices.windows);
+  return slices;
+}
+
+}  // namespace fathom::analyze

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/run/gpu_shares.h"
+
+// What every report says of the GPUs of a run, first: how much they computed, and the largest loss.
+namespace fathom::report {
+
+// One GPU of one run. `label` tells it from the others: "GPU 1", "rank 3".
+struct GpuOfRun {
+  const analyze::RunShares* run = nullptr;
+  const analyze::GpuShares* gpu = nullptr;
+  std::string label;
+};
+
+// The GPUs of one trace.
+std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run);
+
+// "The GPU computed 40.5 % of 382.5 ms; the largest loss is 58.6 % idle: …". Where no loss is 10 %
+// of the run, it is GPU-bound, and the largest part of the work is named. Of several GPUs, the
+// lowest and the highest share, and the cause of the largest loss of any. There is at least one.
+std::string gpu_story(std::span<const GpuOfRun> gpus);
+
+// What stands apart from the run and why, each a sentence; empty where nothing does.
+std::string apart_text(const analyze::Wall& wall);
+
+// What keeps GPUs from computing.
+enum class LossKind : std::uint8_t { idle, communication, copies };
+
+struct GpuLoss {
+  LossKind kind = LossKind::idle;
+  std::int64_t ns = 0;
+};
+
+GpuLoss largest_loss(const analyze::GpuShares& gpu);
+
+// The cause of the largest part of the idle time.
+analyze::IdleCause largest_cause(const analyze::GpuShares& gpu);
+
+inline constexpr double kGpuBoundPct = 10;  // no loss is as large
+
+}  // namespace fathom::report

@@ -1,0 +1,105 @@
+// A program that ends without a word, at once after its work, for `fathom profile` to record.
+//
+//   ending_program HOW N [THREADS]    N scopes on each thread, and the end
+//
+// HOW: _exit, exec, abort, term, kill, segv, return; fork (a child does one scope, and _exit);
+// forks (children are forked while threads begin their first scopes);
+// daemon (closes all descriptors, leaves its folder, then _exit); limit (a limit on the size of
+// files comes first, then _exit).
+#include <fathom/fathom.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+void work(int scopes) {
+  for (int i = 0; i < scopes; ++i) {
+    FATHOM_SCOPE("work");
+  }
+  const fathom::Scope described =
+      fathom::profiler().profile("described", {.attributes = {{"count", 7}}});
+}
+
+int run_fork() {
+  const pid_t child = fork();
+  if (child == 0) {
+    { FATHOM_SCOPE("in the child"); }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+// The first scope of all makes the profiler: a child that is forked meanwhile must not wait for it.
+int run_forks() {
+  std::atomic<bool> go = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!go) std::this_thread::yield();
+      FATHOM_SCOPE("work");
+    });
+  }
+  go = true;
+  int failed = 0;
+  for (int i = 0; i < 5; ++i) {
+    const int status = run_fork();
+    failed += status != 0 ? 1 : 0;
+  }
+  for (std::thread& thread : threads) thread.join();
+  return failed;
+}
+
+[[noreturn]] void end(const std::string& how) {
+  if (how == "exec") execl("/bin/true", "true", nullptr);
+  if (how == "abort") std::abort();
+  if (how == "term") raise(SIGTERM);
+  if (how == "kill") raise(SIGKILL);
+  if (how == "segv") raise(SIGSEGV);
+  _exit(9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const std::string how = argv[1];
+  const int number = std::atoi(argv[2]);
+  const int threads = argc > 3 ? std::atoi(argv[3]) : 1;
+  if (how == "limit") {
+    const rlimit limit{1 << 16, 1 << 16};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (how == "forks") return run_forks();
+  FATHOM_SCOPE("never ends");
+  if (how == "daemon") {
+    work(1);
+    for (int fd = 0; fd < 4096; ++fd) close(fd);
+    if (chdir("/") != 0) return 3;
+  }
+  // The other threads are there when the end comes, in the middle of a scope.
+  std::atomic<int> working = threads - 1;
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) {
+    others.emplace_back([&] {
+      FATHOM_SCOPE("never ends");
+      work(number);
+      --working;
+      pause();
+    });
+  }
+  work(number);
+  while (working > 0) std::this_thread::yield();
+  if (how == "return") std::exit(0);
+  if (how == "fork") std::exit(run_fork());
+  end(how);
+}

@@ -1,0 +1,170 @@
+// Programs that end without a word: what they did until then is in the run.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_program.h"
+
+namespace fathom::cli::sudden_end_test {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kEnding = FATHOM_BINARY_DIR "/bin/ending_program";
+constexpr const char* kOpencl = FATHOM_BINARY_DIR "/bin/opencl_program";
+
+Outcome profile(const Scratch& scratch, const std::vector<std::string>& command) {
+  std::vector<std::string> words = {"profile", "--"};
+  words.insert(words.end(), command.begin(), command.end());
+  return run_program(words, {.folder = scratch.path("")});
+}
+
+json run_of(const Scratch& scratch) {
+  return json::parse(run_program({"report", "--json", scratch.path("run.pftrace")}).out);
+}
+
+std::map<std::string, int> scopes_of(const Scratch& scratch) {
+  std::map<std::string, int> calls;
+  for (const json& scope : run_of(scratch)["session"]["scopes"]) {
+    calls[scope["name"]] = scope["calls"];
+  }
+  return calls;
+}
+
+std::size_t live_folders() {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+    count += entry.path().filename().string().starts_with("fathom-live-") ? 1 : 0;
+  }
+  return count;
+}
+
+bool has_memory_files() {
+  return access("/dev/shm", W_OK) == 0;
+}
+
+struct SuddenEnd {
+  const char* how;
+  int status = -1;
+  int signal = 0;
+};
+
+class SuddenEnds : public ::testing::TestWithParam<SuddenEnd> {};
+
+// One scope, some that fill a part of a block, and many blocks of them.
+TEST_P(SuddenEnds, EveryScopeUntilThenIsInTheRun) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  const SuddenEnd end = GetParam();
+  for (const int scopes : {1, 1000, 60'000}) {
+    const Scratch scratch;
+    const Outcome outcome = profile(scratch, {kEnding, end.how, std::to_string(scopes)});
+    EXPECT_EQ(outcome.status, end.status);
+    EXPECT_EQ(outcome.signal, end.signal);
+    const auto calls = scopes_of(scratch);
+    EXPECT_EQ(calls.at("work"), scopes);
+    EXPECT_EQ(calls.at("described"), 1);
+  }
+}
+
+TEST_P(SuddenEnds, EveryThreadIsInTheRun) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  const Scratch scratch;
+  profile(scratch, {kEnding, GetParam().how, "5000", "4"});
+  const auto calls = scopes_of(scratch);
+  EXPECT_EQ(calls.at("work"), 4 * 5000);
+  EXPECT_EQ(calls.at("described"), 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, SuddenEnds,
+                         ::testing::Values(SuddenEnd{"_exit", 9}, SuddenEnd{"exec", 0},
+                                           SuddenEnd{"abort", -1, SIGABRT},
+                                           SuddenEnd{"term", -1, SIGTERM},
+                                           SuddenEnd{"kill", -1, SIGKILL},
+                                           SuddenEnd{"segv", -1, SIGSEGV}, SuddenEnd{"return", 0}),
+                         [](const auto& end) {
+                           std::string name = end.param.how;
+                           std::erase(name, '_');
+                           return name;
+                         });
+
+// Finished as the program knows it: clFinish has returned.
+TEST(SuddenEnd, EveryKernelThatWasOverIsInTheRun) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  for (const char* const how : {"_exit-now", "kill-now", "segv-now"}) {
+    const Scratch scratch;
+    profile(scratch, {kOpencl, how});
+    const json run = run_of(scratch);
+    ASSERT_EQ(run["session"]["gpu_operations"].size(), 1U) << how;
+    EXPECT_EQ(run["session"]["gpu_operations"][0]["calls"], 100) << how;
+  }
+}
+
+TEST(SuddenEnd, AForkedChildHasItsOwnScopesAndNotTheParents) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {kEnding, "fork", "100"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto calls = scopes_of(scratch);
+  EXPECT_EQ(calls.at("work"), 100);
+  if (has_memory_files()) {
+    EXPECT_EQ(calls.at("in the child"), 1);
+  }
+}
+
+TEST(SuddenEnd, ChildrenForkedDuringTheVeryFirstScopeDoNotHang) {
+  for (int i = 0; i < 8; ++i) {
+    const Scratch scratch;
+    const Outcome outcome = profile(scratch, {"timeout", "20", kEnding, "forks", "0"});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+  }
+}
+
+TEST(SuddenEnd, AProgramMayRemoveItsParts) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {"sh", "-c", "rm -rf run.pftrace.parts-*; exit 4"});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_TRUE(run_of(scratch)["session"]["scopes"].empty()) << outcome.err;
+}
+
+TEST(SuddenEnd, ADaemonThatClosesEverythingKeepsIt) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {kEnding, "daemon", "1000"});
+  EXPECT_EQ(outcome.status, 9);
+  EXPECT_EQ(scopes_of(scratch).at("work"), 1001);
+}
+
+TEST(SuddenEnd, ALimitOnTheSizeOfFilesIsNoHarm) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {kEnding, "limit", "60000"});
+  EXPECT_EQ(outcome.status, 9) << outcome.err;
+}
+
+TEST(SuddenEnd, NothingIsLeftInMemory) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  const std::size_t before = live_folders();
+  const Scratch scratch;
+  profile(scratch, {kEnding, "kill", "10"});
+  EXPECT_LE(live_folders(), before);
+}
+
+// A memory file system of a few pages, as a container may have it.
+TEST(SuddenEnd, MemoryFilesThatAreFullAreNoHarm) {
+  const Scratch scratch;
+  for (const char* const size : {"4k", "128k", "1m"}) {
+    const std::string line = std::string("mount -t tmpfs -o size=") + size +
+                             " none /dev/shm && exec " FATHOM_BINARY_DIR "/bin/fathom profile " +
+                             "-o " + scratch.path("run.pftrace") + " -- " + kEnding +
+                             " return 200000 2 2> " + scratch.path("err");
+    const int probe = system("unshare -m true 2> /dev/null");
+    if (probe != 0) GTEST_SKIP() << "not root";
+    const int status = system(("unshare -m sh -c '" + line + "'").c_str());
+    EXPECT_EQ(status, 0) << size;
+    EXPECT_EQ(scopes_of(scratch).at("work"), 400'000) << size;
+  }
+}
+
+}  // namespace fathom::cli::sudden_end_test

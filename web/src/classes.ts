@@ -1,0 +1,22 @@
+import type { Part } from "./summary";
+
+// Classes of GPU work, as src/analyze/classes/kernel_class.h has them, each with a colour of styles.css.
+// Some that are rarely seen together share one: the name stands beside it everywhere.
+export const kClassFills = [
+  "k-gemm", "k-convolution", "k-attention", "k-moe", "k-reduce", "k-elementwise", "k-layout", "k-index", "k-optimizer", "k-serving",
+] as const;
+export type ClassFill = (typeof kClassFills)[number];
+
+// What has a colour: a part of the time, or a class of GPU work.
+export type Fill = Part | ClassFill;
+
+const kFillOfClass: Record<string, Fill> = {
+  copy: "transfer", fill: "transfer", communication: "comm",
+  attention: "k-attention", convolution: "k-convolution", moe: "k-moe", gemm: "k-gemm",
+  softmax: "k-reduce", norm: "k-reduce", reduce: "k-reduce",
+  index: "k-index", sort: "k-index", rng: "k-index",
+  optimizer: "k-optimizer", quantize: "k-serving", rope_kv: "k-serving",
+  layout: "k-layout", elementwise: "k-elementwise",
+};
+
+export const fillOfClass = (name: string): Fill => kFillOfClass[name] ?? "idle";
