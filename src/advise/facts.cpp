@@ -1,7 +1,10 @@
 #include "advise/facts.h"
 
 #include <algorithm>
+#include <map>
 
+#include "advise/set_up.h"
+#include "analyze/operations/steps.h"
 #include "base/contains.h"
 
 namespace fathom::advise {
@@ -19,10 +22,14 @@ base::IntervalSet busy_time(const analyze::GpuWork& gpu) {
   return base::normalize(std::move(work));
 }
 
-base::IntervalSet gaps_between(const base::IntervalSet& busy) {
+base::IntervalSet gaps_within(base::Interval window, const base::IntervalSet& busy) {
   base::IntervalSet gaps;
-  for (std::size_t i = 0; i + 1 < busy.size(); ++i)
-    gaps.push_back({busy[i].end, busy[i + 1].begin});
+  std::int64_t since = window.begin;
+  for (const Interval& work : busy) {
+    if (work.begin > since) gaps.push_back({since, work.begin});
+    since = std::max(since, work.end);
+  }
+  if (window.end > since && !busy.empty()) gaps.push_back({since, window.end});
   return gaps;
 }
 
@@ -55,7 +62,7 @@ std::vector<GapPiece> pieces_in_long_gaps(const Facts& facts) {
         if (inside < kLongOperationNs || !facts.names.shows_work(operation)) continue;
         const std::int64_t time =
             std::min(host.start_ns[i + 1], gap.end) - std::max(host.start_ns[i], gap.begin);
-        found.push_back({i, operation, time});
+        found.push_back({i, operation, time, gap});
       }
     }
   }
@@ -76,7 +83,7 @@ TransferDirection direction_of(std::string_view copy_name) {
 
 }  // namespace
 
-Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t run_ns)
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall)
     : trace(recorded),
       plan(ready),
       on(*ready.on),
@@ -86,8 +93,14 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t
       roles(analyze::call_roles(recorded)),
       takes_part(on.host.threads.size()),
       busy(busy_time(on.gpu)),
-      gaps(gaps_between(busy)),
-      wall_ns(std::max(run_ns, ready.measured_ns)) {
+      window(wall.time),
+      gaps(gaps_within(window, busy)),
+      long_set_up(wall.set_up),
+      unrecorded(wall.unknown),
+      steps(analyze::step_spans(recorded).size()),
+      is_whole_program(wall.basis == analyze::WallBasis::program ||
+                       recorded.run.format == "Fathom run"),
+      wall_ns(wall.length_ns()) {
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }
@@ -106,6 +119,15 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t
     if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
   }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
+  find_first_launches();
+  find_unrecorded();
+  find_set_up();
+  find_fills();
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (spans.kind[id] != SpanKind::python) continue;
+    const std::uint32_t thread = thread_of(id);
+    python_spans += thread != analyze::HostLines::kNoThread && takes_part[thread] ? 1 : 0;
+  }
   for (const Interval& gap : gaps) {
     if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
   }
@@ -113,6 +135,55 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t
   in_long_operation.resize(on.host.span.size());
   for (const GapPiece& one : gap_pieces) in_long_operation[one.piece] = true;
   for (const analyze::WorkRow& row : on.gpu.rows) work_ns += row.duration_ns();
+}
+
+void Facts::find_first_launches() {
+  std::map<trace::NameId, const analyze::WorkRow*> first;
+  for (const analyze::WorkRow& row : on.gpu.rows) {
+    const analyze::WorkRow*& so_far = first[row.name];
+    if (so_far == nullptr || row.start_ns < so_far->start_ns) so_far = &row;
+  }
+  first_launches_.resize(spans.size());
+  for (const auto& [name, row] : first) {
+    for (SpanId at = row->launch; at != kNoSpan && !first_launches_[at]; at = spans.parent[at]) {
+      first_launches_[at] = true;
+    }
+  }
+}
+
+void Facts::find_set_up() {
+  set_up = set_up_calls(*this);
+  sets_up_.resize(spans.size());
+  for (const SpanId call : set_up) sets_up_[call] = true;
+  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
+    const SpanId parent = spans.parent[id];
+    const Interval time = {spans.start_ns[id], spans.end_ns(id)};
+    const bool is_part = parent != kNoSpan && sets_up_[parent];
+    const bool is_apart = !long_set_up.empty() && time.length() > 0 &&
+                          base::length_within(long_set_up, time) == time.length();
+    if (is_part || is_apart) sets_up_[id] = true;
+  }
+}
+
+// The first launch whose work waited for what ran before the recording began.
+void Facts::find_unrecorded() {
+  for (const analyze::GpuStream& stream : on.gpu.streams) {
+    const analyze::WorkRow& first = on.gpu.rows[stream.first];
+    if (first.launch == kNoSpan || first_unrecorded_launch != kNoSpan) continue;
+    const Interval waits = {spans.end_ns(first.launch), first.start_ns};
+    if (base::length_within(unrecorded, waits) > 0) first_unrecorded_launch = first.launch;
+  }
+}
+
+void Facts::find_fills() {
+  zero_fills = find_zero_fills(*this);
+  if (!fills_with_zeros_for_long()) return;
+  fills_with_zeros_.resize(spans.size());
+  for (const SpanId one : zero_fills.around) fills_with_zeros_[one] = true;
+  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
+    const SpanId parent = spans.parent[id];
+    if (parent != kNoSpan && fills_with_zeros_[parent]) fills_with_zeros_[id] = true;
+  }
 }
 
 SpanId Facts::caller_of(SpanId call) const {

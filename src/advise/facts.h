@@ -8,8 +8,10 @@
 
 #include "advise/platform.h"
 #include "advise/replay.h"
+#include "advise/zero_fills.h"
 #include "analyze/critical_path/host_lines.h"
 #include "analyze/critical_path/runtime_calls.h"
+#include "analyze/run/wall.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
 
@@ -25,6 +27,7 @@ struct GapPiece {
   std::size_t piece = 0;
   trace::SpanId operation = trace::kNoSpan;
   std::int64_t time_ns = 0;
+  base::Interval gap;
 };
 
 // Where a copy goes; `other` for what is not a copy between host and GPU.
@@ -32,7 +35,7 @@ enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
-  Facts(const trace::Trace& recorded, const ReplayPlan& ready, std::int64_t run_ns);
+  Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall);
 
   const trace::Trace& trace;
   const ReplayPlan& plan;
@@ -40,19 +43,28 @@ struct Facts {
   const trace::Spans& spans;
   Platform platform;  // what the trace is of
   analyze::HostNames names;
-  std::vector<analyze::CallRole> roles;   // by name
-  std::vector<trace::SpanId> waits;       // calls that waited for GPU work, in order
-  std::vector<bool> takes_part;           // by thread of the host
-  base::IntervalSet busy;                 // some GPU works
-  base::IntervalSet gaps;                 // between the first work and the last, none does
+  std::vector<analyze::CallRole> roles;  // by name
+  std::vector<trace::SpanId> waits;      // calls that waited for GPU work, in order
+  std::vector<bool> takes_part;          // by thread of the host
+  base::IntervalSet busy;                // some GPU works
+  base::Interval window;                 // all of the trace that takes part, set-up too
+  base::IntervalSet gaps;             // no GPU works; before the first work and after the last too
+  std::vector<trace::SpanId> set_up;  // calls that set something up, in order (set_up.h)
+  base::IntervalSet long_set_up;      // set-up outside the run (wall.h)
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
-  std::int64_t wall_ns = 0;  // of the run (wall.h), and no less than what is replayed of it
-  std::int64_t work_ns = 0;  // of all GPU work, summed
+  base::IntervalSet unrecorded;  // queued work waited for what ran before the recording began
+  trace::SpanId first_unrecorded_launch = trace::kNoSpan;
+  ZeroFills zero_fills;
+  std::size_t steps = 0;           // as the trace numbers them
+  std::uint64_t python_spans = 0;  // of threads that launch GPU work
+  bool is_whole_program = false;   // recorded from its start to its end, set-up too
+  std::int64_t wall_ns = 0;        // of the run: without set-up and what is unrecorded (wall.h)
+  std::int64_t work_ns = 0;        // of all GPU work, summed
 
-  // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time can
-  // be longer than the run; a share of it cannot be more than all.
+  // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time
+  // can be longer than the run; a share of it cannot be more than all.
   double share(std::int64_t ns) const {
     if (wall_ns <= 0) return 0;
     return std::min(100.0, static_cast<double>(ns) / static_cast<double>(wall_ns) * 100);
@@ -71,6 +83,28 @@ struct Facts {
     return is_blocked(call) ? std::min(spans.duration_ns[call], plan.launch_call_ns)
                             : spans.duration_ns[call];
   }
+  // It sets something up, or is part of what does.
+  bool sets_up(trace::SpanId span) const { return sets_up_[span]; }
+  // It launches a kernel that has not run before in this trace; the call itself, or what is around
+  // it.
+  bool is_first_launch(trace::SpanId call) const { return first_launches_[call]; }
+  // So long that it is a matter of its own.
+  bool fills_with_zeros_for_long() const {
+    return share(std::max(zero_fills.work_ns, zero_fills.host_ns)) >= 3;
+  }
+  // It is part of filling gradients with zeros for long.
+  bool fills_with_zeros(trace::SpanId span) const {
+    return !fills_with_zeros_.empty() && fills_with_zeros_[span];
+  }
+  double python_spans_per_ms() const {
+    return wall_ns > 0 ? static_cast<double>(python_spans) / (static_cast<double>(wall_ns) / 1e6)
+                       : 0;
+  }
+  // Recording so many functions of Python makes the host slower than it is.
+  bool records_many_stacks() const { return python_spans_per_ms() > 50; }
+  bool is_before_or_after_all_work(base::Interval gap) const {
+    return busy.empty() || gap.begin < busy.front().begin || gap.end > busy.back().end;
+  }
   TransferDirection direction(const analyze::WorkRow& row) const { return directions_[row.name]; }
   std::uint32_t thread_of(trace::SpanId span) const {
     return on.host.thread_of_track[spans.track[span]];
@@ -82,7 +116,15 @@ struct Facts {
   std::int64_t bytes_of(trace::SpanId span) const;
 
  private:
+  void find_first_launches();
+  void find_set_up();
+  void find_unrecorded();
+  void find_fills();
+
   std::vector<bool> waits_;                    // by span
+  std::vector<bool> sets_up_;                  // by span
+  std::vector<bool> fills_with_zeros_;         // by span; empty where there are none
+  std::vector<bool> first_launches_;           // by span
   std::vector<bool> loads_;                    // by span
   std::vector<TransferDirection> directions_;  // by name
 };

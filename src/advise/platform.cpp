@@ -45,6 +45,32 @@ std::string optimizer_class(std::string_view annotation) {
   return std::string(rest.substr(0, rest.find('.')));
 }
 
+// Operations, annotations and frames of Python alike: "vllm::moe_forward", "vllm/v1/utils.py(12):
+// f",
+// "/workspace/sglang/srt/server.py(1): run". `folder` is "/vllm/".
+bool is_of_package(std::string_view name, std::string_view folder) {
+  const std::string_view package = folder.substr(1, folder.size() - 2);
+  if (!name.starts_with(package)) return base::contains(name, folder);
+  const std::string_view rest = name.substr(package.size());
+  return rest.starts_with('/') || rest.starts_with("::");
+}
+
+void learn_from_frameworks(Platform& platform, std::string_view name) {
+  if (is_of_package(name, "/sglang/") || is_of_package(name, "/sgl_kernel/")) {
+    platform.server = Server::sglang;  // it may use operations of vLLM
+  } else if (platform.server == Server::none && is_of_package(name, "/vllm/")) {
+    platform.server = Server::vllm;
+  }
+  platform.uses_transformers |= is_of_package(name, "/transformers/");
+  platform.is_jax |= is_of_package(name, "/jax/") || name.starts_with("PjitFunction(");
+  constexpr std::array<std::string_view, 3> kDdp = {
+      "DistributedDataParallel.", "torch.distributed.ddp.", "torch/nn/parallel/distributed.py"};
+  constexpr std::array<std::string_view, 4> kFsdp = {"FullyShardedDataParallel.",
+                                                     "FSDP::", "fsdp::", "torch/distributed/fsdp/"};
+  if (starts_with_any(name, kDdp)) platform.is_ddp = true;
+  if (starts_with_any(name, kFsdp)) platform.is_fsdp = true;
+}
+
 void learn_from_host(Platform& platform, std::string_view name) {
   constexpr std::array<std::string_view, 5> kOfPytorch = {"aten::", "autograd::", "ProfilerStep#",
                                                           "Optimizer.", "enumerate(DataLoader)"};
@@ -77,9 +103,11 @@ void learn_from(Platform& platform, SpanKind kind, std::string_view name) {
     case SpanKind::cpu_op:
     case SpanKind::annotation:
       learn_from_host(platform, name);
+      learn_from_frameworks(platform, name);
       break;
     case SpanKind::python:
       platform.is_pytorch |= name.starts_with("torch/");
+      learn_from_frameworks(platform, name);
       break;
     case SpanKind::kernel:
       learn_from_kernel(platform, name);
@@ -175,6 +203,8 @@ std::string hint_for(const Platform& platform, const Hints& hints) {
   std::string more;
   if (platform.is_pytorch) {
     more = hints.pytorch;
+  } else if (platform.is_jax && !hints.jax.empty()) {
+    more = hints.jax;
   } else if (platform.runtime == Runtime::cuda) {
     more = hints.cuda;
   } else if (platform.runtime == Runtime::hip) {

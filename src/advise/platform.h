@@ -10,6 +10,9 @@ namespace fathom::advise {
 
 enum class Runtime : std::uint8_t { unknown, cuda, hip, opencl };
 
+// Servers of language models that have options of their own for what others write in code.
+enum class Server : std::uint8_t { none, vllm, sglang };
+
 // Units for matrix products that a GPU is known to have, by its name.
 enum class TensorCores : std::uint8_t { none_known, without_tf32, with_tf32 };
 
@@ -17,9 +20,14 @@ enum class TensorCores : std::uint8_t { none_known, without_tf32, with_tf32 };
 struct Platform {
   Runtime runtime = Runtime::unknown;
   TensorCores tensor_cores = TensorCores::none_known;
+  Server server = Server::none;
   bool is_pytorch = false;
-  bool trains = false;         // there is a backward pass or an optimizer
-  bool has_optimizer = false;  // an optimizer of PyTorch was seen at work
+  bool is_jax = false;
+  bool uses_transformers = false;  // Hugging Face's, as its frames show
+  bool is_ddp = false;             // DistributedDataParallel
+  bool is_fsdp = false;            // FullyShardedDataParallel, or fully_shard
+  bool trains = false;             // there is a backward pass or an optimizer
+  bool has_optimizer = false;      // an optimizer of PyTorch was seen at work
   bool optimizer_is_fused = false;
   std::string optimizer;  // its class ("SGD"); empty where that is not known
 };
@@ -33,6 +41,7 @@ TensorCores tensor_cores_of(std::string_view device_name);
 struct Hints {
   std::string_view words;
   std::string_view pytorch = {};
+  std::string_view jax = {};
   std::string_view cuda = {};
   std::string_view opencl = {};
 };

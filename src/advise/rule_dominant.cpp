@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "advise/kernel_name.h"
 #include "advise/rules.h"
+#include "base/contains.h"
 #include "base/format.h"
 
 // Trigger  One kernel has over half of the time of all GPU work, and over 5 % of the run.
@@ -40,6 +42,29 @@ std::string command_for(const Facts& facts, std::string_view name) {
   return {};
 }
 
+// Kernels of libraries, which those who call them do not write.
+bool is_of_library(std::string_view kernel) {
+  constexpr std::array<std::string_view, 12> kParts = {"flash", "fmha",       "cutlass", "cudnn",
+                                                       "sgemm", "xmma",       "nvjet_",  "gemm",
+                                                       "Cijk_", "at::native", "ck::",    "cublas"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return base::contains(kernel, part); });
+}
+
+std::string dominant_hint(const Facts& facts, std::string_view kernel, std::string_view name) {
+  if (is_of_library(kernel)) {
+    return fmt::format(
+        "{} is a library's: give it less to do (shapes, masks, data types, work done twice), or "
+        "try "
+        "a newer version. To see how far it is from what memory and arithmetic units can do:{}",
+        base::fit(name, 60), command_for(facts, name));
+  }
+  return fmt::format(
+      "Measure how far {} is from what memory and arithmetic units can do; then try a better "
+      "algorithm, layout, precision or library call.{}",
+      base::fit(name, 60), command_for(facts, name));
+}
+
 }  // namespace
 
 Candidates rule_dominant(const Facts& facts) {
@@ -70,10 +95,7 @@ Candidates rule_dominant(const Facts& facts) {
                   total.rows.size() == 1 ? "takes" : "take", base::format_percent(of_work * 100),
                   base::format_duration(static_cast<double>(total.ns)));
   found.supposes = "if it takes 10 % less";
-  found.words.implementation_hint = fmt::format(
-      "Measure how far {} is from what memory and arithmetic units can do; then try a better "
-      "algorithm, layout, precision or library call.{}",
-      base::fit(name, 60), command_for(facts, name));
+  found.words.implementation_hint = dominant_hint(facts, found.words.operation, name);
   show_work(found.words, facts, total.rows);
   found.edit = [&facts, rows = total.rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {

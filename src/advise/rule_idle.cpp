@@ -4,13 +4,15 @@
 #include <array>
 #include <map>
 
+#include "advise/preparation.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
 // Trigger  Gaps of the GPU of 1 ms and more take 15 % of the run together, or one is 500 ms, or in
 //          one thirtieth of the run the GPU works less than half; and calls of one operation of the
-//          host of 0.5 ms and more, which is no launch, no wait and no loading of data, fill 0.5 %
-//          of the run in them.
+//          host of 0.5 ms and more, which is no launch, no wait, no set-up and no loading or
+//          preparing of data, fill 0.5 % of the run in them. Before the first GPU work and after
+//          the last, only where there are steps: what a program does there may come once.
 // Edit     What the host does for that operation in those gaps shrinks to a half, and to nothing:
 //          it goes on elsewhere or earlier. What launches GPU work itself, or makes views of
 //          tensors, cannot: it shrinks to 75, 50 and 10 %. All that it waits for itself stays.
@@ -18,7 +20,7 @@ namespace fathom::advise {
 namespace {
 
 constexpr double kIdleTriggerPct = 15;
-constexpr double kWorthPct = 0.5;
+constexpr double kFillerPct = 0.5;
 constexpr std::int64_t kHugeGapNs = 500'000'000;
 constexpr std::int64_t kSlices = 30;
 constexpr std::int64_t kTimesUsual = 10;
@@ -40,9 +42,71 @@ struct Filler {
   std::vector<SpanId> spans;
 };
 
+// Calls of one name in the whole trace.
+struct CallsOfName {
+  SpanId first = kNoSpan;
+  std::vector<std::int64_t> usual_ns;  // of those after the first that launch no kernel anew
+};
+
+std::map<trace::NameId, CallsOfName> calls_by_name(const Facts& facts) {
+  std::map<trace::NameId, CallsOfName> found;
+  for (const GapPiece& one : facts.gap_pieces) found[facts.spans.name[one.operation]];
+  const auto add = [&](auto what) {
+    for (SpanId id = 0; !found.empty() && id < facts.spans.size(); ++id) {
+      const auto calls = found.find(facts.spans.name[id]);
+      if (calls != found.end()) what(calls->second, id);
+    }
+  };
+  add([&](CallsOfName& calls, SpanId id) {
+    const bool is_first =
+        calls.first == kNoSpan || facts.spans.start_ns[id] < facts.spans.start_ns[calls.first];
+    if (is_first) calls.first = id;
+  });
+  add([&](CallsOfName& calls, SpanId id) {
+    if (id == calls.first || facts.is_first_launch(id)) return;
+    calls.usual_ns.push_back(facts.spans.duration_ns[id]);
+  });
+  return found;
+}
+
+// Of the operations in long gaps: it has a call that sets something up; or it is the first of its
+// name, or launches a kernel for the first time, and takes over 10 times as long as others.
+std::vector<bool> operations_that_set_up(const Facts& facts) {
+  std::vector<bool> found(facts.spans.size());
+  for (const SpanId call : facts.set_up) {
+    for (SpanId at = call; at != kNoSpan && !found[at]; at = facts.spans.parent[at]) {
+      found[at] = true;
+    }
+  }
+  std::map<trace::NameId, CallsOfName> by_name = calls_by_name(facts);
+  for (const GapPiece& one : facts.gap_pieces) {
+    CallsOfName& calls = by_name[facts.spans.name[one.operation]];
+    const bool may_set_up = one.operation == calls.first || facts.is_first_launch(one.operation);
+    if (!may_set_up || calls.usual_ns.empty()) continue;
+    std::vector<std::int64_t>& times = calls.usual_ns;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    if (facts.spans.duration_ns[one.operation] >= kTimesUsual * *middle) {
+      found[one.operation] = true;
+    }
+  }
+  return found;
+}
+
+// By piece of the host.
+std::vector<bool> pieces_that_prepare(const Facts& facts) {
+  std::vector<bool> found(facts.on.host.span.size());
+  for (const PreparationPiece& one : preparation_pieces(facts)) found[one.piece] = true;
+  return found;
+}
+
 std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   std::map<trace::NameId, Filler> found;
+  const std::vector<bool> is_set_up = operations_that_set_up(facts);
+  const std::vector<bool> prepares = pieces_that_prepare(facts);
   for (const GapPiece& one : facts.gap_pieces) {
+    if (is_set_up[one.operation] || prepares[one.piece]) continue;
+    if (facts.steps == 0 && facts.is_before_or_after_all_work(one.gap)) continue;
     Filler& filler = found[facts.spans.name[one.operation]];
     filler.total_ns += one.time_ns;
     if (filler.pieces.empty() || filler.pieces.back() != one.piece) {
@@ -55,7 +119,7 @@ std::map<trace::NameId, Filler> fillers_of(const Facts& facts) {
   return found;
 }
 
-enum class Calls { usual, launching, views, first, slow };
+enum class Calls { usual, launching, views, slow };
 
 // Whether it launches GPU work itself, and so cannot go elsewhere.
 bool launches_work(const Facts& facts, const Filler& filler) {
@@ -107,25 +171,18 @@ Calls usual_kind(const Facts& facts, const Filler& filler) {
   return only_makes_views(facts, filler) ? Calls::views : Calls::usual;
 }
 
-// Whether the calls that filled gaps are like most of their name; if not, whether the first of all
-// is among them, which sets things up.
+// Whether the calls that filled gaps are like most of their name.
 Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler) {
   std::vector<std::int64_t> times;
-  SpanId first = filler.spans.front();
   for (SpanId id = 0; id < facts.spans.size(); ++id) {
-    if (facts.spans.name[id] != name) continue;
-    times.push_back(facts.spans.duration_ns[id]);
-    if (facts.spans.start_ns[id] < facts.spans.start_ns[first]) first = id;
+    if (facts.spans.name[id] == name) times.push_back(facts.spans.duration_ns[id]);
   }
   const Calls usual = usual_kind(facts, filler);
   if (times.size() < 2 * filler.spans.size()) return usual;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   const auto count = static_cast<std::int64_t>(filler.spans.size());
-  if (filler.total_ns <= kTimesUsual * *middle * count) return usual;
-  const bool has_first =
-      std::find(filler.spans.begin(), filler.spans.end(), first) != filler.spans.end();
-  return has_first ? Calls::first : Calls::slow;
+  return filler.total_ns <= kTimesUsual * *middle * count ? usual : Calls::slow;
 }
 
 // "autograd::engine::evaluate_function: MulBackward0" → "MulBackward0".
@@ -165,14 +222,6 @@ void say_what_is_unusual(Candidate& found, const Platform& platform, Calls calls
     return;
   }
   found.words.description += " Most of its other calls are over 10 times shorter.";
-  if (calls == Calls::first) {
-    found.words.title = fmt::format("Warm up {} before measuring", name);
-    found.supposes = "if that is done beforehand";
-    found.words.implementation_hint =
-        "Run a few steps before those that matter or are traced: first calls "
-        "choose algorithms, allocate memory and load code.";
-    return;
-  }
   found.words.title = fmt::format("Find out why some calls of {} are slow", name);
   found.supposes = "if these take no time";
   found.words.implementation_hint =
@@ -233,7 +282,7 @@ Candidates rule_idle(const Facts& facts) {
   const std::map<trace::NameId, Filler> fillers = fillers_of(facts);
   Candidates found;
   for (const auto& [name, filler] : fillers) {
-    if (facts.share(filler.total_ns) < kWorthPct) continue;
+    if (facts.share(filler.total_ns) < kFillerPct) continue;
     found.push_back(candidate_of(facts, name, filler));
   }
   keep_largest(found);

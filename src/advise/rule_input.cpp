@@ -5,7 +5,10 @@
 #include "advise/rules.h"
 #include "base/format.h"
 
-// Trigger  The threads that launch GPU work load data for over 5 % of the run.
+// Trigger  The threads that launch GPU work load data for over 5 % of the run, in more than one
+// call:
+//          with one, there is nothing to load ahead of. The first call is left out where it takes 3
+//          times what is usual: it starts workers and opens files, which is set-up.
 // Edit     The loading shrinks. In worker processes it goes on beside the step: with W of them,
 //          what is left is what the rest of the step does not cover of its W-th part, and at least
 //          50, 10 and 2 %. W is 2, 4 and 8. Where workers are in use already, waiting for them
@@ -14,6 +17,7 @@ namespace fathom::advise {
 namespace {
 
 constexpr double kInputTriggerPct = 5;
+constexpr std::int64_t kTimesUsualLoad = 3;
 
 struct Load {
   SpanId span = trace::kNoSpan;
@@ -43,6 +47,22 @@ std::vector<Load> loads_of(const Facts& facts) {
   return loads;
 }
 
+// Without the first, if it sets up the loader.
+void leave_out_set_up(const Facts& facts, std::vector<Load>& loads) {
+  if (loads.size() < 3) return;
+  std::vector<std::int64_t> times;
+  for (const Load& load : loads) times.push_back(facts.spans.duration_ns[load.span]);
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                   times.end());
+  const auto first =
+      std::min_element(loads.begin(), loads.end(), [&](const Load& a, const Load& b) {
+        return facts.spans.start_ns[a.span] < facts.spans.start_ns[b.span];
+      });
+  if (facts.spans.duration_ns[first->span] >= kTimesUsualLoad * times[times.size() / 2]) {
+    loads.erase(first);
+  }
+}
+
 // Workers share the processor with the thread they work for, and what they have made is taken over
 // from them: a part of the loading stays.
 double left_with_workers(std::int64_t load_ns, std::int64_t rest_ns, Effort effort) {
@@ -55,7 +75,9 @@ double left_with_workers(std::int64_t load_ns, std::int64_t rest_ns, Effort effo
 
 Candidates rule_input(const Facts& facts) {
   if (!facts.names.any_loads_data()) return {};
-  const std::vector<Load> loads = loads_of(facts);
+  std::vector<Load> loads = loads_of(facts);
+  leave_out_set_up(facts, loads);
+  if (loads.size() < 2) return {};
   std::int64_t total = 0;
   for (const Load& load : loads) total += facts.spans.duration_ns[load.span];
   if (facts.share(total) < kInputTriggerPct) return {};

@@ -1,146 +1,94 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "advise/late_launches.h"
 #include "advise/rules.h"
+#include "analyze/operations/steps.h"
 #include "base/format.h"
 
 // Trigger  The GPU is idle for over 5 % of the run in gaps that end with work launched only
-//          after the gap had begun, not counting what another rule sees a cause for in them; or
-//          launch calls take over 50 µs on average. A launch of 1 ms and more sets something up,
-//          which is the matter of `setup`: neither it nor the gap that it ended is counted. Nor is
-//          what a launch waited for room in a full launch queue: there the host is ahead.
-// Edit     What the host does between launches, and the launches, take 75, 50 and 10 % of the time:
-//          a little compiled, compiled, captured as one graph a step. Not edited: loading data,
-//          waiting, long operations in long gaps (`idle`). No more is claimed than those gaps took.
+//          after the gap had begun, not counting what another rule sees a cause for in them. From
+//          30 % on, and where launches are further apart than kernels are long (medians), the run
+//          is bound by its launches. What to do depends on how it launches: a server that runs
+//          eagerly, compiled code that is not captured, or plain code.
+// Edit     What the host does between launches, and the launches, take 50, 20 and 0 % of the time:
+//          compiled, captured as one graph per step, captured without a gap. Where the run is not
+//          bound by its launches, no graph is in sight: 75, 50 and 10 %. Not edited: loading data,
+//          waiting, set-up, long operations in long gaps (`idle`). No more is claimed than the
+//          gaps took.
 namespace fathom::advise {
 namespace {
 
 constexpr double kLaunchTriggerPct = 5;
-constexpr std::int64_t kSlowLaunchNs = 50'000;
+constexpr double kLaunchBoundPct = 30;
 
-// A call that takes 1 ms and more loads code, or copies what is not pinned.
-bool is_long(const Facts& facts, SpanId call) {
-  return facts.call_ns(call) >= kLongGapNs;
+enum class Eager : std::uint8_t { in_places, plain, compiled, compiled_for_many_shapes, server };
+
+Eager how_eager(const Facts& facts, const LateLaunches& late, const LaunchPace& pace) {
+  const bool is_bound =
+      facts.share(late.total_ns) >= kLaunchBoundPct && pace.median_apart_ns > pace.median_kernel_ns;
+  if (!is_bound) return Eager::in_places;
+  if (facts.platform.server != Server::none && pace.graphs == 0) return Eager::server;
+  if (pace.compiled * 2 <= pace.launches || pace.graphs > 0) return Eager::plain;
+  return pace.shapes_vary ? Eager::compiled_for_many_shapes : Eager::compiled;
 }
 
-bool is_dispatch(const Facts& facts, std::size_t piece) {
-  const SpanId span = facts.on.host.span[piece];
-  if (facts.in_long_operation[piece]) return false;
-  if (span == kNoSpan) return true;
-  if (facts.spans.kind[span] == SpanKind::runtime_call && is_long(facts, span)) return false;
-  if (facts.loads_data(span) || facts.is_wait(span) || facts.is_blocked(span)) return false;
-  const CallRole role = facts.role(span);
-  return facts.spans.kind[span] != SpanKind::runtime_call || role == CallRole::launch ||
-         role == CallRole::copy;
-}
-
-// A gap that ended with work launched in it, and for how long of it the host was on its way there.
-struct LateLaunch {
-  std::int64_t gap_ns = 0;
-  SpanId launch = kNoSpan;
-};
-
-// How long of a gap the thread that ended it was on its way to the launch. Where nothing of it is
-// recorded, that is not known beyond 100 µs.
-std::int64_t dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch) {
-  const std::uint32_t thread = facts.thread_of(launch);
-  if (thread == analyze::HostLines::kNoThread) return 0;
-  const analyze::HostLines& host = facts.on.host;
-  const auto [first, last] = pieces_touching(host, thread, gap);
-  std::int64_t found = 0;
-  for (std::size_t piece = first; piece < last; ++piece) {
-    const std::int64_t time =
-        std::min(gap.end, host.start_ns[piece + 1]) - std::max(gap.begin, host.start_ns[piece]);
-    if (time <= 0 || !is_dispatch(facts, piece)) continue;
-    found += host.span[piece] == kNoSpan ? std::min(time, kLongestLagNs) : time;
+std::string title_of(const Platform& platform, Eager eager) {
+  switch (eager) {
+    case Eager::in_places:
+      return platform.server == Server::none
+                 ? "Launch sooner: the GPU runs out of work in places"
+                 : "Prepare the next step while the GPU works on this one";
+    case Eager::server:
+      return platform.server == Server::vllm ? "Let vLLM replay graphs: it runs eagerly"
+                                             : "Let SGLang replay graphs: it runs eagerly";
+    case Eager::compiled:
+      return "Capture the compiled code as graphs";
+    case Eager::compiled_for_many_shapes:
+      return "Pad inputs to a few sizes, then capture the compiled code as graphs";
+    case Eager::plain:
+      break;
   }
-  return found;
-}
-
-// The launch of the work that ended each gap. Streams and gaps are both in order of time.
-std::vector<SpanId> launches_after_gaps(const Facts& facts) {
-  std::vector<SpanId> launches(facts.gaps.size(), kNoSpan);
-  for (const analyze::GpuStream& stream : facts.on.gpu.streams) {
-    std::size_t gap = 0;
-    for (const WorkRow& row : facts.on.gpu.of(stream)) {
-      while (gap < facts.gaps.size() && facts.gaps[gap].end < row.start_ns) ++gap;
-      if (gap < facts.gaps.size() && facts.gaps[gap].end == row.start_ns) {
-        launches[gap] = row.launch;
-      }
-    }
-  }
-  return launches;
-}
-
-// Longest first, as far as they are shown.
-std::vector<LateLaunch> late_launches(const Facts& facts) {
-  const std::vector<SpanId> launches = launches_after_gaps(facts);
-  std::vector<LateLaunch> found;
-  for (std::size_t i = 0; i < facts.gaps.size(); ++i) {
-    const base::Interval gap = facts.gaps[i];
-    if (launches[i] == kNoSpan || facts.spans.start_ns[launches[i]] < gap.begin) continue;
-    if (is_long(facts, launches[i])) continue;
-    const std::int64_t time = dispatch_ns(facts, gap, launches[i]);
-    if (time > 0) found.push_back({time, launches[i]});
-  }
-  const auto shown = found.begin() + static_cast<std::ptrdiff_t>(std::min(kEvidence, found.size()));
-  std::partial_sort(found.begin(), shown, found.end(),
-                    [](const LateLaunch& a, const LateLaunch& b) {
-                      return std::pair(b.gap_ns, a.launch) < std::pair(a.gap_ns, b.launch);
-                    });
-  return found;
-}
-
-struct LaunchCalls {
-  std::uint64_t count = 0;  // without the long ones
-  std::int64_t total_ns = 0;
-  std::uint64_t long_count = 0;
-  std::int64_t long_ns = 0;
-  std::int64_t mean_ns() const {
-    return count == 0 ? 0 : total_ns / static_cast<std::int64_t>(count);
-  }
-};
-
-LaunchCalls launch_calls(const Facts& facts) {
-  LaunchCalls calls;
-  for (SpanId id = 0; id < facts.spans.size(); ++id) {
-    if (facts.spans.kind[id] != SpanKind::runtime_call) continue;
-    if (facts.role(id) != CallRole::launch) continue;
-    const std::int64_t time = facts.call_ns(id);
-    ++(is_long(facts, id) ? calls.long_count : calls.count);
-    (is_long(facts, id) ? calls.long_ns : calls.total_ns) += time;
-  }
-  return calls;
-}
-
-// "78 launches, 12.7 µs each (without 1 of 3.06 s)".
-std::string text_of(const LaunchCalls& calls) {
-  std::string text =
-      fmt::format("{} of {} each", base::format_plural(calls.count, "launch", "launches"),
-                  base::format_duration(calls.mean_ns()));
-  if (calls.long_count > 0) {
-    text +=
-        fmt::format(" (without {} of {}{})", base::format_count(calls.long_count),
-                    base::format_duration(calls.long_ns), calls.long_count > 1 ? " together" : "");
-  }
-  return text;
-}
-
-std::string title_of(const Platform& platform) {
   if (platform.is_pytorch) return "Launch less: compile the model or replay it as a graph";
   const bool has_graphs = platform.runtime == Runtime::cuda || platform.runtime == Runtime::hip;
   return has_graphs ? "Launch less: fewer, larger kernels, or a captured graph"
                     : "Launch less: fewer, larger kernels";
 }
 
-std::string launch_hint(const Platform& platform) {
+std::string server_hint(Server server) {
+  if (server == Server::vllm) {
+    return "Start vLLM without --enforce-eager. It captures graphs for a list of batch sizes, in "
+           "tokens: larger batches still run eagerly, so let the list cover yours.\n"
+           "vllm serve MODEL --compilation-config '{\"cudagraph_capture_sizes\": [1, 2, 4, 8, 16, "
+           "32, 64, 128, 256, 512, 1024]}'";
+  }
+  return "Start SGLang without --disable-cuda-graph, and let graphs cover the batch sizes you "
+         "serve.\n"
+         "python3 -m sglang.launch_server --model-path MODEL --cuda-graph-max-bs 256";
+}
+
+// A server that replays graphs leaves the GPU idle between them.
+std::string next_step_hint(Server server) {
+  if (server == Server::vllm) {
+    return "Let the scheduler run ahead of the GPU, and keep what is done per step on the host "
+           "small (logits processors, structured output, streaming).\n"
+           "vllm serve MODEL --async-scheduling";
+  }
+  return "Let the scheduler run ahead of the GPU: start SGLang without "
+         "--disable-overlap-schedule, and keep what is done per step on the host small.";
+}
+
+std::string plain_hint(const Platform& platform) {
   const std::string hint = hint_for(
       platform,
       {.words = "Fewer or cheaper launches: larger batches, several operations in "
                 "one kernel",
        .pytorch = ", a compiled model or a captured graph.\n"
                   "model = torch.compile(model, mode=\"reduce-overhead\")  # captures graphs",
+       .jax = ", the whole step under one jit.\n"
+              "step = jax.jit(step, donate_argnums=0)",
        .cuda = ", a captured graph.\n"
                "cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);  // once, around the "
                "launches\n"
@@ -152,35 +100,93 @@ std::string launch_hint(const Platform& platform) {
   return hint + fused_optimizer_line(platform);
 }
 
+std::string launch_hint(const Platform& platform, Eager eager) {
+  switch (eager) {
+    case Eager::server:
+      return server_hint(platform.server);
+    case Eager::compiled:
+      return "The code is compiled, but the host still launches its kernels one by one.\n"
+             "model = torch.compile(model, mode=\"reduce-overhead\")  # captures graphs";
+    case Eager::compiled_for_many_shapes:
+      return "A graph holds for one shape. Pad batches and sequences to a few sizes, so that there "
+             "is one graph for each.\n"
+             "model = torch.compile(model, mode=\"reduce-overhead\", dynamic=False)";
+    case Eager::in_places:
+      if (platform.server != Server::none) return next_step_hint(platform.server);
+      return plain_hint(platform);
+    default:
+      return plain_hint(platform);
+  }
+}
+
+// "Optimizer.step#SGD.step": the outermost operation or range around a launch that is neither a
+// step nor most of the run.
+trace::NameId place_of(const Facts& facts, SpanId launch) {
+  SpanId found = launch;
+  for (SpanId at = facts.spans.parent[launch]; at != kNoSpan; at = facts.spans.parent[at]) {
+    const SpanKind kind = facts.spans.kind[at];
+    const bool is_named =
+        kind == SpanKind::annotation || kind == SpanKind::cpu_op || kind == SpanKind::scope;
+    if (facts.spans.duration_ns[at] * 2 > facts.wall_ns) break;
+    if (is_named && !facts.trace.name(at).starts_with(analyze::kStepName)) found = at;
+  }
+  return facts.spans.name[found];
+}
+
+// Where most of it happens, if that is one place.
+std::string where_most(const Facts& facts, const LateLaunches& late) {
+  std::map<trace::NameId, std::int64_t> by_place;
+  for (const LateLaunch& one : late.all) by_place[place_of(facts, one.launch)] += one.gap_ns;
+  const auto most =
+      std::max_element(by_place.begin(), by_place.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const double part = static_cast<double>(most->second) / static_cast<double>(late.total_ns) * 100;
+  constexpr double kMostPct = 30;
+  std::string_view place = facts.trace.names.view(most->first);
+  if (part < kMostPct || analyze::call_role(place) != CallRole::other) return {};
+  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
+  if (place.starts_with(kEngine)) place.remove_prefix(kEngine.size());
+  return fmt::format(" {} of that is in {}.", base::format_percent(part), base::fit(place, 60));
+}
+
+std::string launch_seen(const Facts& facts, const LateLaunches& late, const LaunchPace& pace,
+                        Eager eager) {
+  std::string text = fmt::format(
+      "The GPU was idle for {} of the run ({} in {}) because the next work had not been launched "
+      "yet. The host made {}, {} apart; a kernel takes {} (medians).",
+      base::format_percent(facts.share(late.total_ns)),
+      base::format_duration(static_cast<double>(late.total_ns)),
+      base::format_plural(late.all.size(), "gap", "gaps"),
+      base::format_plural(pace.launches, "launch", "launches"),
+      base::format_duration(static_cast<double>(pace.median_apart_ns)),
+      base::format_duration(static_cast<double>(pace.median_kernel_ns)));
+  if (eager == Eager::in_places) text += where_most(facts, late);
+  if (facts.records_many_stacks()) {
+    text += " Stacks were recorded, which slows the host down: without them it is less.";
+  }
+  return text;
+}
+
 }  // namespace
 
 Candidates rule_launch(const Facts& facts) {
-  const LaunchCalls calls = launch_calls(facts);
-  if (facts.on.gpu.rows.empty() || calls.count == 0) return {};
-  const std::vector<LateLaunch> late = late_launches(facts);
-  std::int64_t total = 0;
+  const LateLaunches late = late_launches(facts);
+  if (late.all.empty() || facts.share(late.total_ns) < kLaunchTriggerPct) return {};
+  const LaunchPace pace = launch_pace(facts);
+  const Eager eager = how_eager(facts, late, pace);
   std::vector<SpanId> launches;
-  for (const LateLaunch& one : late) {
-    total += one.gap_ns;
-    launches.push_back(one.launch);
-  }
-  if (late.empty() ||
-      (facts.share(total) < kLaunchTriggerPct && calls.mean_ns() <= kSlowLaunchNs)) {
-    return {};
-  }
-  Candidate found = found_by("launch", SuggestionType::parallelization, total);
+  for (const LateLaunch& one : late.all) launches.push_back(one.launch);
+  Candidate found = found_by("launch", SuggestionType::parallelization, late.total_ns);
   found.words.operation = facts.trace.name(launches.front());
-  found.words.title = title_of(facts.platform);
-  found.words.description = fmt::format(
-      "The GPU was idle for {} of the run ({} in {}) because the host had not launched the "
-      "next work yet. It made {}, and was busy between them too.",
-      base::format_percent(facts.share(total)), base::format_duration(static_cast<double>(total)),
-      base::format_plural(late.size(), "gap", "gaps"), text_of(calls));
-  found.supposes = "if the host launches the same work in half the time";
-  found.words.implementation_hint = launch_hint(facts.platform);
+  found.words.title = title_of(facts.platform, eager);
+  found.words.description = launch_seen(facts, late, pace, eager);
+  const bool is_bound = eager != Eager::in_places;
+  found.supposes = is_bound ? "if the host launches the same work in a fifth of the time"
+                            : "if the host launches the same work in half the time";
+  found.words.implementation_hint = launch_hint(facts.platform, eager);
   show_in_order(found.words, std::move(launches));
-  found.edit = [&facts](Edits& edits, Effort effort) {
-    const double factor = pick(effort, 0.75, 0.5, 0.1);
+  found.edit = [&facts, is_bound](Edits& edits, Effort effort) {
+    const double factor = is_bound ? pick(effort, 0.5, 0.2, 0.0) : pick(effort, 0.75, 0.5, 0.1);
     for (const std::uint32_t thread : facts.plan.threads) {
       const analyze::HostThread& line = facts.on.host.threads[thread];
       for (std::size_t i = line.first; i < line.last; ++i) {

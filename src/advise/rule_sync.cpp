@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "advise/rules.h"
 #include "base/format.h"
@@ -10,17 +11,22 @@
 // Trigger  Calls that do nothing but wait for the GPU cost it 1 % of the run. They cost the time
 //          that a GPU is idle after them, before work that is launched only then, and no more than
 //          they took: a wait that the GPU works through, with work queued behind it, costs nothing.
+//          Copies to the host wait too, but only where the call takes 10 times as long as the copy
+//          is it the reading and not the bytes that costs.
 // Edit     The waits are left out, so that the host runs ahead: every second one, all, all. Those
 //          in which the host reads a result, which may be needed, are a suggestion of their own, of
 //          which none, every second one and all are left out; and so are those inside a copy to the
-//          GPU, which have another remedy.
+//          GPU, which have other remedies: one for single values (64 bytes and less), one for more.
 namespace fathom::advise {
 namespace {
 
 constexpr double kSyncTriggerPct = 1;
 
 // What a wait is part of, and so what can be done about it.
-enum class WaitKind : std::uint8_t { plain, copy_in, read };
+enum class WaitKind : std::uint8_t { plain, copy_in, value_in, read };
+
+constexpr std::int64_t kValueBytes = 64;
+constexpr std::int64_t kTimesCopy = 10;
 
 struct Wait {
   SpanId call = kNoSpan;
@@ -47,34 +53,56 @@ bool reads_a_scalar(const Facts& facts, SpanId call) {
   return is_inside(facts, call, kReads);
 }
 
-// Whether what the call waited for ended with a copy to the host.
-bool reads_a_result(const Facts& facts, SpanId call) {
+// The last copy that the call waited for and that was launched where the call was made, or by the
+// call itself: what was copied long before is not what it is about.
+const WorkRow* copy_waited_for(const Facts& facts, SpanId call) {
   const auto& waits = facts.on.host_waits;
   const auto by_call = [](const analyze::HostWait& a, SpanId b) { return a.call < b; };
+  const WorkRow* found = nullptr;
   auto wait = std::lower_bound(waits.begin(), waits.end(), call, by_call);
   for (; wait != waits.end() && wait->call == call; ++wait) {
     const WorkRow& row = facts.on.gpu.rows[wait->on];
-    const bool comes_back = facts.direction(row) == TransferDirection::from_gpu;
-    // What was copied long before the call is not what it is about.
-    if (comes_back && row.launch != kNoSpan &&
-        facts.caller_of(row.launch) == facts.caller_of(call)) {
-      return true;
-    }
+    if (facts.direction(row) == TransferDirection::other || row.launch == kNoSpan) continue;
+    const bool is_own = row.launch == call || facts.caller_of(row.launch) == facts.caller_of(call);
+    if (is_own && (found == nullptr || row.end_ns > found->end_ns)) found = &row;
   }
-  return false;
+  return found;
 }
 
-WaitKind part_of(const Facts& facts, SpanId call) {
+bool is_single_value(const Facts& facts, const WorkRow& copy) {
+  const std::int64_t bytes = facts.bytes_of(copy.span);
+  return bytes > 0 && bytes <= kValueBytes;
+}
+
+WaitKind kind_of_sync(const Facts& facts, SpanId call) {
   constexpr std::array<std::string_view, 3> kCopies = {"aten::copy_", "aten::_to_copy", "aten::to"};
-  if (reads_a_result(facts, call) || reads_a_scalar(facts, call)) return WaitKind::read;
-  return is_inside(facts, call, kCopies) ? WaitKind::copy_in : WaitKind::plain;
+  const WorkRow* copy = copy_waited_for(facts, call);
+  const bool comes_back = copy != nullptr && facts.direction(*copy) == TransferDirection::from_gpu;
+  if (comes_back || reads_a_scalar(facts, call)) return WaitKind::read;
+  if (!is_inside(facts, call, kCopies)) return WaitKind::plain;
+  return copy != nullptr && is_single_value(facts, *copy) ? WaitKind::value_in : WaitKind::copy_in;
+}
+
+// A call that copies and waits: of those to the GPU, all but single values are the matter of
+// `copies`.
+std::optional<WaitKind> kind_of_copy(const Facts& facts, SpanId call) {
+  const WorkRow* copy = copy_waited_for(facts, call);
+  if (copy == nullptr || copy->launch != call) return std::nullopt;
+  if (facts.spans.duration_ns[call] < kTimesCopy * copy->duration_ns()) return std::nullopt;
+  if (facts.direction(*copy) == TransferDirection::from_gpu) return WaitKind::read;
+  return is_single_value(facts, *copy) ? std::optional(WaitKind::value_in) : std::nullopt;
 }
 
 // By thread and time, as their numbers are.
 std::vector<Wait> waits_of(const Facts& facts) {
   std::vector<Wait> found;
   for (const SpanId call : facts.waits) {
-    if (is_sync(facts.role(call))) found.push_back({call, part_of(facts, call), 0});
+    if (is_sync(facts.role(call))) {
+      found.push_back({call, kind_of_sync(facts, call), 0});
+    } else if (facts.role(call) == CallRole::copy) {
+      const std::optional<WaitKind> kind = kind_of_copy(facts, call);
+      if (kind) found.push_back({call, *kind, 0});
+    }
   }
   return found;
 }
@@ -241,10 +269,26 @@ Candidate of_copies(const Facts& facts, const Waits& waits) {
   found.words.title = "Copy to the GPU without waiting, or create the data there";
   found.words.description = "In copies to the GPU, " + seen(facts, waits);
   found.words.implementation_hint =
-      "A copy from memory that is not pinned makes the host wait for everything queued before it. "
-      "Pin that memory, create small tensors on the GPU, and index with tensors already there.\n"
-      "batch = batch.pin_memory().to(\"cuda\", non_blocking=True)\n"
-      "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")";
+      "Such a copy makes the host wait for everything queued before it. Create the data on the "
+      "GPU, "
+      "index with tensors already there, or copy ahead without blocking.\n"
+      "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")\n"
+      "batch = batch.pin_memory().to(\"cuda\", non_blocking=True)  # ahead of its use";
+  return found;
+}
+
+Candidate of_values(const Facts& facts, const Waits& waits) {
+  Candidate found = candidate_of(facts, waits);
+  found.words.title = "Create single values on the GPU instead of uploading them";
+  found.words.description = "To upload single values of 64 bytes or less, " + seen(facts, waits);
+  found.words.implementation_hint = hint_for(
+      facts.platform,
+      {.words = "The host waits for everything queued before such a copy. Let the GPU make the "
+                "value, or pass it as an argument of the kernel",
+       .pytorch = ".\nvalue = torch.full((), x, device=\"cuda\")  # instead of "
+                  "torch.tensor(x).to(\"cuda\")",
+       .cuda = ".\nkernel<<<blocks, threads, 0, stream>>>(data, value);  // by value, no copy",
+       .opencl = ".\nclSetKernelArg(kernel, 1, sizeof(value), &value);"});
   return found;
 }
 
@@ -290,11 +334,14 @@ Candidates rule_sync(const Facts& facts) {
   charge(facts, all);
   const Waits plain = of_part(facts, all, WaitKind::plain);
   const Waits copies = of_part(facts, all, WaitKind::copy_in);
+  const Waits values = of_part(facts, all, WaitKind::value_in);
   const Waits reads = of_part(facts, all, WaitKind::read);
-  if (facts.share(plain.costs_ns + copies.costs_ns + reads.costs_ns) < kSyncTriggerPct) return {};
+  const std::int64_t costs = plain.costs_ns + copies.costs_ns + values.costs_ns + reads.costs_ns;
+  if (facts.share(costs) < kSyncTriggerPct) return {};
   Candidates found;
   if (!plain.calls.empty()) found.push_back(of_plain(facts, plain));
   if (!copies.calls.empty()) found.push_back(of_copies(facts, copies));
+  if (!values.calls.empty()) found.push_back(of_values(facts, values));
   if (!reads.calls.empty()) found.push_back(of_reads(facts, reads));
   return found;
 }

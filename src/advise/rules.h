@@ -22,7 +22,8 @@ using trace::SpanKind;
 enum class Effort : std::uint8_t { low, mid, high };
 
 // What a rule found: the words, and the change as an edit on top of others. What an edit supposes
-// is in `supposes` ("if …"), which the expected improvement begins with.
+// is in `supposes` ("if …"); of advice alone, `supposes` is a sentence that says why it is worth
+// it.
 struct Candidate {
   Suggestion words;
   std::string supposes;
@@ -43,19 +44,27 @@ inline Candidate found_by(std::string_view rule, SuggestionType type, std::int64
 // One rule a file, in which its trigger and its edit are written down. docs/suggestions.md has all
 // of them.
 Candidates rule_input(const Facts& facts);
+Candidates rule_preparation(const Facts& facts);
 Candidates rule_launch(const Facts& facts);
 Candidates rule_idle(const Facts& facts);
+Candidates rule_queued(const Facts& facts);
 Candidates rule_sync(const Facts& facts);
 Candidates rule_overlap(const Facts& facts);
 Candidates rule_batching(const Facts& facts);
 Candidates rule_streams(const Facts& facts);
 Candidates rule_copies(const Facts& facts);
 Candidates rule_repeats(const Facts& facts);
+Candidates rule_graph_inputs(const Facts& facts);
+Candidates rule_allocations(const Facts& facts);
+Candidates rule_zero_fills(const Facts& facts);
 Candidates rule_setup(const Facts& facts);
 Candidates rule_precision(const Facts& facts);
 Candidates rule_dominant(const Facts& facts);
 Candidates rule_routing(const Facts& facts);
 Candidates rule_capacity(const Facts& facts);
+Candidates rule_small_batch(const Facts& facts);
+Candidates rule_stacks(const Facts& facts);
+Candidates rule_excerpt(const Facts& facts);
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);

@@ -21,13 +21,14 @@ namespace {
 using trace::SpanId;
 
 constexpr unsigned kThreads = 2;
-constexpr double kWorthPct = 0.5;
 constexpr double kConcernsMuchPct = 20;
 
-constexpr std::array kRules = {rule_input,   rule_launch,   rule_idle,      rule_sync,
-                               rule_overlap, rule_batching, rule_streams,   rule_copies,
-                               rule_repeats, rule_setup,    rule_precision, rule_dominant,
-                               rule_routing, rule_capacity};
+constexpr std::array kRules = {rule_input,       rule_preparation, rule_launch,   rule_idle,
+                               rule_queued,      rule_sync,        rule_overlap,  rule_batching,
+                               rule_streams,     rule_copies,      rule_repeats,  rule_graph_inputs,
+                               rule_allocations, rule_zero_fills,  rule_setup,    rule_precision,
+                               rule_dominant,    rule_routing,     rule_capacity, rule_small_batch,
+                               rule_stacks,      rule_excerpt};
 
 Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
@@ -101,7 +102,7 @@ class Attribution {
                        std::int64_t from_ns) const {
     candidate.edit(edits, effort);
     const std::int64_t gain = from_ns - replay(facts_.plan, edits).wall_ns;
-    return std::clamp<std::int64_t>(gain, 0, candidate.concerns_ns);
+    return std::clamp<std::int64_t>(gain, 0, std::min(candidate.concerns_ns, facts_.wall_ns));
   }
 
   // What another effort brings, by itself; less as the gain is less after those taken.
@@ -176,7 +177,7 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
     found.priority = is_much ? Priority::medium : Priority::low;
     found.expected_improvement = candidate.edit
                                      ? "Unknown: the replay of this trace cannot be trusted."
-                                     : "Saves no time, but keeps the run from failing.";
+                                     : candidate.supposes;
     into.list.push_back(std::move(found));
   }
 }
@@ -204,13 +205,13 @@ Candidates candidates_of(const Facts& facts) {
 }
 
 void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on,
-                        std::int64_t run_ns, bool all, Suggestions& found) {
+                        const analyze::Wall& wall, bool all, Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on);
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took any time.";
     return;
   }
-  const Facts facts(trace, plan, run_ns);
+  const Facts facts(trace, plan, wall);
   found.run_ms = static_cast<double>(facts.wall_ns) / 1e6;
   Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
@@ -278,16 +279,16 @@ void take_code_apart(Suggestion& one) {
 }  // namespace
 
 Suggestions suggest(const trace::Trace& trace, bool all) {
-  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace).length_ns(), all);
+  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace), all);
 }
 
-Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, std::int64_t run_ns,
-                    bool all) {
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
+                    const analyze::Wall& wall, bool all) {
   Suggestions found;
   if (on.gpu.rows.empty() && !trace.operations.empty()) {
     suggest_from_profile(trace, all, found);
   } else {
-    suggest_from_trace(trace, on, run_ns, all, found);
+    suggest_from_trace(trace, on, wall, all, found);
   }
   for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion

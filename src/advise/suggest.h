@@ -2,6 +2,7 @@
 
 #include "advise/suggestion.h"
 #include "analyze/critical_path/dependencies.h"
+#include "analyze/run/wall.h"
 #include "trace/trace.h"
 
 namespace fathom::advise {
@@ -12,15 +13,14 @@ namespace fathom::advise {
 // graph (replay.h). Gains are given only where the replay without any change takes as long as the
 // run did, within 3 %; up to 10 % they are rough, and say so. They are attributed once: the change
 // that brings most is taken first, and what the next brings is what it adds to those before it, and
-// never more than it brings alone. So gains add up, and each holds by itself. Those under 0.5 % are
+// never more than it brings alone. So gains add up, and each holds by itself. Those under 3 % are
 // left out, unless `all`.
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);
 
-// The same where the dependencies of the trace are there already, and the length of the run (wall.h)
-// is known.
-Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on, std::int64_t run_ns,
-                    bool all = false);
+// The same where the dependencies of the trace are there already, and when it ran (wall.h).
+Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
+                    const analyze::Wall& wall, bool all = false);
 
 }  // namespace fathom::advise

@@ -51,6 +51,10 @@ constexpr std::string_view name_of(GainBasis basis) {
   return kGainBasisNames[static_cast<std::size_t>(basis)];
 }
 
+// What saves less of the run is left out unless all is asked for: the replay is trusted if it is
+// within 3 % of the run, so what is less than that cannot be told from its error.
+inline constexpr double kWorthPct = 3;
+
 // Time saved. Low and high are the same change done half-heartedly and as well as possible.
 struct Gain {
   std::int64_t low_ns = 0;
@@ -93,7 +97,7 @@ struct Suggestions {
   bool is_rough = false;         // there are gains, and the replay is off by 3 to 10 %
   std::string why_no_gains;      // a sentence; empty where there are gains
   std::vector<Suggestion> list;  // most gain first, those without a gain last
-  std::uint64_t left_out = 0;    // of less than 0.5 %
+  std::uint64_t left_out = 0;    // of less than kWorthPct
 
   // What all of them bring together; each is counted once, so they add up.
   double gain_pct() const {

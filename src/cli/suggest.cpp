@@ -49,7 +49,7 @@ Command suggest_command() {
   command.positional("TRACE", &options->file, "A trace or profile of any format Fathom reads");
   command.top(options->top, "Suggestions to show; 0 for all");
   command.option("--critical", &options->critical, "Only those that save 20 % or more");
-  command.option("--all", &options->all, "Include those that save less than 0.5 %");
+  command.option("--all", &options->all, "Include those that save less than 3 %");
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -100,7 +100,7 @@ const analyze::CriticalPath& Analysis::critical_path() const {
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
   return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions",
-             [&] { return advise::suggest(trace_, dependencies(), wall().length_ns(), all); });
+             [&] { return advise::suggest(trace_, dependencies(), wall(), all); });
 }
 
 const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOptions& options) const {

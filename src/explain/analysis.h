@@ -59,7 +59,7 @@ class Analysis {
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
-  // With `all`, those that bring less than 0.5 %, too.
+  // With `all`, those that bring less than 3 %, too.
   const advise::Suggestions& suggestions(bool all = false) const;
 
   // Of each GPU; works on several threads.

@@ -19,7 +19,7 @@ struct SuggestReport {
   std::size_t not_critical = 0;  // left out of `found`, where only critical ones were asked for
 };
 
-// With `all`, those that bring less than 0.5 %, too; with `critical`, only those that bring 20 %.
+// With `all`, those that bring less than 3 %, too; with `critical`, only those that bring 20 %.
 SuggestReport make_suggest_report(const explain::Analysis& analysis, bool all, bool critical);
 
 // The first `top`, each with what was seen, what it would bring and how.

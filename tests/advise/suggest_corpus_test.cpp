@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -32,8 +33,9 @@ TEST(SuggestCorpus, GainsAreGivenOnlyWhereTheReplayIsWithinThreePercent) {
     const Suggestions found = suggest(trace);
     double sum = 0;
     for (const Suggestion& one : found.list) {
-      EXPECT_EQ(one.gain.has_value(), found.has_gains) << one.title;
-      EXPECT_EQ(one.is_rough, found.is_rough) << one.title;
+      EXPECT_TRUE(found.has_gains || !one.gain) << one.title;
+      EXPECT_TRUE(!one.gain || one.gain_pct >= kWorthPct) << one.title;
+      EXPECT_EQ(one.is_rough, one.gain && found.is_rough) << one.title;
       sum += one.gain_pct;
     }
     EXPECT_LE(sum, 100.0);
@@ -47,31 +49,105 @@ TEST(SuggestCorpus, GainsAreGivenOnlyWhereTheReplayIsWithinThreePercent) {
   }
 }
 
-TEST(SuggestCorpus, TheRightSuggestionComesFirst) {
-  const std::vector<std::pair<std::string, std::string>> expected = {
-      {"v100_resnet50_workers0", "input"},   // loads data in the thread that launches
-      {"legacy2021_resnet50", "input"},      // the same
-      {"v100_rank1of2.json", "launch"},      // 11,000 gaps before launches
-      {"h100_bert_small", "launch"},         // busy 8 %
-      {"mi300_bert_small", "launch"},        // the same model
-      {"b200_vllm_eager", "launch"},         // eager, no graph
-      {"sampled_rank-0", "overlap"},         // 85 % of the communication has nothing beside it
-      {"sampled_rank-1", "overlap"},         // the other rank
-      {"mfu_2gpu_before", "sync"},           // waits for its stream 32 times
-      {"a100_alexnet_cuda_sync", "setup"},   // 40 s of loading code
-      {"v100_rank1of2_other", "precision"},  // busy 96 %, a quarter of that in FP32 products
-  };
-  const std::vector<std::string> files = all_files();
-  if (files.empty()) GTEST_SKIP() << "no corpus";
-  for (const auto& [name, rule] : expected) {
-    for (const std::string& file : files) {
-      if (std::filesystem::path(file).filename().string().rfind(name, 0) != 0) continue;
-      const trace::Trace trace = trace::read_trace(file);
-      const Suggestions found = suggest(trace);
-      ASSERT_FALSE(found.list.empty()) << name;
-      EXPECT_EQ(found.list.front().rule, rule) << name << ": " << found.list.front().title;
-    }
+// A file by the beginning of its name; empty where it is not there.
+std::string file_named(const std::string& begin) {
+  for (const std::string& file : all_files()) {
+    if (std::filesystem::path(file).filename().string().starts_with(begin)) return file;
   }
+  return {};
+}
+
+// What an engineer who looked at the raw trace says about the host's side of a run: the rules in
+// order, and what must not be said of it.
+struct Reading {
+  std::string file;
+  std::vector<std::string> rules;
+  std::vector<std::string> never;
+};
+
+// Rules about what the GPU does are read elsewhere and may stand between these.
+bool is_about_the_host(const std::string& rule) {
+  static const std::vector<std::string> kRules = {
+      "input", "preparation", "launch",     "idle",        "queued", "sync",   "graph_inputs",
+      "setup", "allocations", "zero_fills", "small_batch", "stacks", "excerpt"};
+  return std::find(kRules.begin(), kRules.end(), rule) != kRules.end();
+}
+
+const std::vector<Reading>& readings() {
+  static const std::vector<Reading> kReadings = {
+      // 218 ms of decoding and normalizing frames before the first work; a copy of 3.5 ms whose
+      // call waits 126 ms for the model.
+      {"h100_timesformer", {"preparation"}, {"Launch less", "stacks"}},
+      // GPU-bound: idle 8 %, half of that at its beginning.
+      {"h100_qwen", {}, {"Launch", "batch size", "stacks"}},
+      // A launch every 47 µs, kernels of 8 µs, and stacks recorded. Graphs are a part of the first.
+      {"h100_nsfw", {"launch", "stacks", "small_batch"}, {"Warm"}},
+      // vLLM, eagerly: 929 launches 72 µs apart. Three of its addmm are the first of their kernel.
+      {"b200_vllm_eager",
+       {"launch", "stacks"},
+       {"torch.compile", "Warm", "addmm", "batch size", "cudaGraph"}},
+      // Weights are streamed over PCIe: nothing that the host does matters.
+      {"h100_2gpu", {}, {"Launch", "batch size", "wait"}},
+      // Its step is communication; 78 % of its kernels take less than 10 µs at 10 images per GPU.
+      {"mi300_resnet_8gpu", {"small_batch"}, {"Launch"}},
+      {"h800_deepseek_train", {}, {"Launch", "batch size"}},
+      // Idle for 64 ms per step with all of the next graph in the queue.
+      {"negq_a100_w16", {"queued"}, {"Launch less", "Launch sooner", "batch size"}},
+      {"ns_resnet_v100", {}, {"Launch"}},
+      // 995 ms of it create a context. Clearing gradients is counted apart from other launches.
+      {"param_linear", {"launch", "zero_fills", "setup"}, {"Reuse device memory"}},
+      // Stream 3 worked for 463 ms on what was launched before the recording began.
+      {"sglang_decode", {"excerpt"}, {"queued", "torch.compile", "Warm"}},
+      {"v100_rank1of2.json", {"launch"}, {"Capture the compiled", "Warm"}},
+      // item() waits 207 ms, but the GPU is idle for 3.7 % of the run only.
+      {"v100_rank1of2_other", {"graph_inputs"}, {"Keep results on the GPU", "Launch"}},
+      {"mfu_2gpu_before", {"sync"}, {"Launch", "pin"}},
+      {"v100_resnet50_workers0", {"input", "launch"}, {"Launch less"}},
+      {"v100_resnet50_workers4", {"launch"}, {"Launch less", "workers"}},
+      {"legacy2021_resnet50", {"input", "launch"}, {"Launch less"}},
+      {"h100_bert_small", {"launch", "stacks"}, {}},
+      {"mi300_bert_small", {"launch", "stacks"}, {}},
+      // 42 of 43 s set up the device; the rest is one first iteration.
+      {"a100_alexnet_cuda_sync", {"setup"}, {"Reuse device memory", "Warm up aten"}},
+      {"a100_simple_add", {"setup"}, {"Reuse device memory", "Warm up aten"}},
+  };
+  return kReadings;
+}
+
+TEST(SuggestCorpus, TheHostsSideIsReadAsAnEngineerWould) {
+  if (all_files().empty()) GTEST_SKIP() << "no corpus";
+  for (const Reading& reading : readings()) {
+    const std::string file = file_named(reading.file);
+    if (file.empty()) continue;
+    SCOPED_TRACE(reading.file);
+    const trace::Trace trace = trace::read_trace(file);
+    std::vector<std::string> rules;
+    for (const Suggestion& one : suggest(trace).list) {
+      if (!is_about_the_host(one.rule)) continue;
+      rules.push_back(one.rule);
+      for (const std::string& part : reading.never) {
+        const std::string text = one.title + "\n" + hint_with_code(one);
+        EXPECT_EQ(text.find(part), std::string::npos) << text;
+      }
+      if (one.rule == "setup") EXPECT_FALSE(one.gain);
+    }
+    EXPECT_EQ(rules, reading.rules);
+  }
+}
+
+TEST(SuggestCorpus, FiguresOfTheHostsSide) {
+  const std::string file = file_named("h100_timesformer");
+  if (file.empty()) GTEST_SKIP() << "no corpus";
+  const trace::Trace trace = trace::read_trace(file);
+  const Suggestions found = suggest(trace);
+  ASSERT_FALSE(found.list.empty());
+  const Suggestion& first = found.list.front();
+  EXPECT_EQ(first.rule, "preparation");
+  EXPECT_NE(first.description.find("normalize (10"), std::string::npos) << first.description;
+  // A tenth of 216 ms stays; half of it, or nothing.
+  EXPECT_NEAR(static_cast<double>(first.gain->mid_ns) / 1e6, 194, 3);
+  EXPECT_NEAR(static_cast<double>(first.gain->low_ns) / 1e6, 108, 3);
+  EXPECT_NEAR(static_cast<double>(first.gain->high_ns) / 1e6, 216, 3);
 }
 
 std::string hints_of(const std::string& name) {
@@ -90,9 +166,9 @@ TEST(SuggestCorpus, HintsFitWhatWasTraced) {
     EXPECT_EQ(hints_of(inference).find("torch.optim"), std::string::npos) << inference;
   }
   EXPECT_NE(hints_of("v100_rank1of2.json").find("torch.optim.SGD("), std::string::npos);
-  // Its waits are all inside copies.
+  // Its waits are all inside copies of 8 bytes.
   const std::string copies = hints_of("mfu_2gpu_before");
-  EXPECT_NE(copies.find("non_blocking=True"), std::string::npos);
+  EXPECT_NE(copies.find("torch.full"), std::string::npos);
   EXPECT_EQ(copies.find("Synchronize"), std::string::npos) << copies;
   EXPECT_EQ(hints_of("v100_").find("TF32"), std::string::npos);
 }

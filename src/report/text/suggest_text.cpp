@@ -47,9 +47,10 @@ std::string headline(const SuggestReport& report) {
 std::string hidden_text(const Suggestions& found) {
   const bool is_one = found.left_out == 1;
   const std::string count = base::format_plural(found.left_out, "suggestion", "suggestions");
+  const std::string least = base::format_percent(advise::kWorthPct);
   const std::string what =
-      found.has_gains ? (is_one ? " that saves less than 0.5 %" : " that save less than 0.5 %")
-                      : std::string(" about less than 0.5 % of the run");
+      found.has_gains ? fmt::format(" that {} less than {}", is_one ? "saves" : "save", least)
+                      : fmt::format(" about less than {} of the run", least);
   return count + what + (is_one ? " is hidden; --all shows it" : " are hidden; --all shows them");
 }
 

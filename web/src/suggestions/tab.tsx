@@ -13,7 +13,7 @@ export function SuggestionsTab({ summary }: TabProps) {
       <ol class="suggestions">
         {found.list.map((one, index) => <Entry key={`${index} ${one.title}`} one={one} />)}
       </ol>
-      {found.left_out > 0 && <p class="quiet">{formatCount(found.left_out)} more would bring less than 0.5 %.</p>}
+      {found.left_out > 0 && <p class="quiet">{formatCount(found.left_out)} more would bring less than 3 %.</p>}
     </Panel>
   );
 }
