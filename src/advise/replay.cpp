@@ -67,6 +67,7 @@ class Run {
 
   // How long the part of a piece from `from` to `to` takes now.
   std::int64_t piece_time(std::uint32_t piece, std::int64_t from, std::int64_t to) const {
+    if (!plan_.fixed_pieces.empty() && plan_.fixed_pieces[piece]) return to - from;
     const std::int64_t measured = on_.host.start_ns[piece + 1] - on_.host.start_ns[piece];
     std::int64_t whole = edits_.piece_ns.empty() ? measured : edits_.piece_ns[piece];
     if (on_.host.span[piece] == trace::kNoSpan) whole = std::min(whole, kLongestLagNs);
@@ -102,14 +103,18 @@ class Run {
     }
   }
 
+  std::int64_t own_lag_of(std::uint32_t row) const {
+    if (!plan_.fixed_lags.empty() && plan_.fixed_lags[row]) return plan_.lag_ns[row];
+    return std::min(kLongestLagNs, edits_.lag_ns.empty() ? plan_.lag_ns[row] : edits_.lag_ns[row]);
+  }
+
   void begin_work(std::uint32_t index) {
     if (!edits_.joined.empty() && edits_.joined[index]) {
       start_[index] = end_of(index - 1);
       return;
     }
     const WorkRow& row = on_.gpu.rows[index];
-    const std::int64_t own_lag =
-        std::min(kLongestLagNs, edits_.lag_ns.empty() ? plan_.lag_ns[index] : edits_.lag_ns[index]);
+    const std::int64_t own_lag = own_lag_of(index);
     std::int64_t start = kNotYet;
     // `measured` is when it was ready in the trace: never so late that the trace would not fit.
     const auto consider = [&](std::int64_t ready, std::int64_t measured, HeldBy by,
@@ -233,15 +238,15 @@ Replay replay(const ReplayPlan& plan, const Edits& edits) {
 }
 
 double replay_error(const ReplayPlan& plan, const Replay& found) {
-  if (plan.measured_ns <= 0) return 1;
+  if (plan.run_ns() <= 0) return 1;
   double shift = 0;
   for (std::size_t i = 0; i < found.work_start_ns.size(); ++i) {
     shift += std::abs(static_cast<double>(found.work_start_ns[i] - plan.on->gpu.rows[i].start_ns));
   }
   const double mean_shift =
       shift / static_cast<double>(std::max<std::size_t>(1, found.work_start_ns.size()));
-  const auto measured = static_cast<double>(plan.measured_ns);
-  return std::max(std::abs(static_cast<double>(found.wall_ns) - measured), mean_shift) / measured;
+  const auto off = static_cast<double>(std::abs(found.wall_ns - plan.measured_ns));
+  return std::max(off, mean_shift) / static_cast<double>(plan.run_ns());
 }
 
 }  // namespace fathom::advise

@@ -42,14 +42,24 @@ struct ReplayPlan {
   std::vector<std::int64_t> lag_ns;    // of each row: from when nothing held it back to its start
   std::vector<bool> first_of_stream;   // of each row
   std::vector<std::uint32_t> threads;  // that take part (dependencies.h)
-  std::int64_t stream_lag_ns = 0;      // what is usual: medians over the rows held back by each
+  // Pieces of host time and rows that nothing can change, because they are outside of the run:
+  // set-up, and the lag of the first work of an excerpt. Empty where there are none.
+  std::vector<bool> fixed_pieces;
+  std::vector<bool> fixed_lags;
+  std::int64_t stream_lag_ns = 0;  // what is usual: medians over the rows held back by each
   std::int64_t wait_lag_ns = 0;
   std::int64_t launch_lag_ns = 0;
   std::int64_t launch_call_ns = 0;  // median of the launches that found room in their queue
   std::int64_t measured_ns = 0;     // from the first start to the last end of these and the work
+  std::int64_t outside_ns = 0;      // of these, not part of the run
+
+  std::int64_t run_ns() const { return measured_ns - outside_ns; }
 };
 
-ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies);
+// `outside` is time that is replayed as it was, whatever the edits, and is no part of the run
+// (Wall::set_up, Wall::unknown).
+ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies,
+                       const base::IntervalSet& outside = {});
 
 // What is changed before a replay. An empty column changes nothing.
 struct Edits {
@@ -76,12 +86,13 @@ struct Replay {
 //              after the work that made room has begun as it did.
 //   A thread   that was handed over to goes on as long after the other as it did.
 //
-// Lags over 100 µs have no known cause: no more than 100 µs of them are replayed. So a trace that
+// Lags over 100 µs have no known cause: no more than 100 µs of them are replayed, but for those
+// outside of the run. So a trace that
 // is not understood comes out too short, and `is_trustworthy` says so. What a rank waits for others
 // in a collective stays as long as it was.
 Replay replay(const ReplayPlan& plan, const Edits& edits = {});
 
-// How far the replay without edits is from what was measured, as a share of the wall time: in its
+// How far the replay without edits is from what was measured, as a share of the run: in its
 // length, or in when work began, on average, whichever is more. 1 where nothing took any time.
 double replay_error(const ReplayPlan& plan, const Replay& unchanged);
 

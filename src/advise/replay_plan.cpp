@@ -97,9 +97,36 @@ void gather_meetings(ReplayPlan& plan) {
                    });
 }
 
+// What lies outside of the run stays as it was.
+void fix_outside(ReplayPlan& plan, const base::IntervalSet& outside) {
+  if (outside.empty()) return;
+  const analyze::Dependencies& on = *plan.on;
+  plan.outside_ns = base::length_within(outside, window_of(on, plan.threads));
+  plan.fixed_pieces.resize(on.host.span.size());
+  for (const std::uint32_t thread : plan.threads) {
+    for (const base::Interval& time : outside) {
+      const auto [first, last] = pieces_touching(on.host, thread, time);
+      for (std::size_t i = first; i < last; ++i) {
+        const base::Interval piece{on.host.start_ns[i], on.host.start_ns[i + 1]};
+        const base::Interval shared{std::max(piece.begin, time.begin),
+                                    std::min(piece.end, time.end)};
+        if (2 * shared.length() > piece.length()) plan.fixed_pieces[i] = true;
+      }
+    }
+  }
+  plan.fixed_lags.resize(on.gpu.rows.size());
+  for (std::size_t i = 0; i < on.gpu.rows.size(); ++i) {
+    const std::int64_t start = on.gpu.rows[i].start_ns;
+    const auto time = std::partition_point(outside.begin(), outside.end(),
+                                           [&](const auto& one) { return one.end < start; });
+    plan.fixed_lags[i] = time != outside.end() && time->end == start;
+  }
+}
+
 }  // namespace
 
-ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies) {
+ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& dependencies,
+                       const base::IntervalSet& outside) {
   ReplayPlan plan;
   plan.trace = &trace;
   plan.on = &dependencies;
@@ -113,6 +140,7 @@ ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& d
   plan.threads = threads_taking_part(trace, dependencies);
   plan.measured_ns = window_of(dependencies, plan.threads).length();
   measure_lags(plan);
+  fix_outside(plan, outside);
   plan.launch_call_ns = usual_launch_ns(plan);
   gather_meetings(plan);
   return plan;

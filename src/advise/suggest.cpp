@@ -206,7 +206,7 @@ Candidates candidates_of(const Facts& facts) {
 
 void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on,
                         const analyze::Wall& wall, bool all, Suggestions& found) {
-  const ReplayPlan plan = plan_replay(trace, on);
+  const ReplayPlan plan = plan_replay(trace, on, base::unite(wall.set_up, wall.unknown));
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took any time.";
     return;

@@ -19,7 +19,8 @@ namespace fathom::advise {
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);
 
-// The same where the dependencies of the trace are there already, and when it ran (wall.h).
+// The same where the dependencies of the trace and its run (wall.h) are there already. Set-up is
+// outside of the run: it is replayed as it was, and no change saves any of it.
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
                     const analyze::Wall& wall, bool all = false);
 

@@ -46,6 +46,18 @@ TEST(Rules, CommunicationThatNothingCoversIsToBeHidden) {
   EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 14e6, 0.5e6);
 }
 
+// They are outside of the run: nothing of them is saved, and shares are of the rest.
+TEST(Rules, CallsThatSetUpTheDeviceAreNoPartOfTheRun) {
+  TraceMaker maker;
+  maker.call("cudaMalloc", 0, 50 * kMs);
+  std::int64_t now = 50 * kMs;
+  for (std::int64_t i = 0; i < 20; ++i) now = work(maker, "gemm", now, kMs, i + 1);
+  const Suggestions found = suggest(maker.make());
+  EXPECT_EQ(find(found, "setup"), nullptr);
+  EXPECT_TRUE(found.has_gains) << found.why_no_gains;
+  EXPECT_NEAR(found.run_ms, found.measured_ms - 50, 0.1);
+}
+
 TEST(Rules, Fp32ProductsLeaveTensorCoresIdleWhereThereAreAny) {
   TraceMaker maker;
   std::int64_t now = 0;
