@@ -149,14 +149,14 @@ struct Range {
   std::string text() const { return range_text(low, high); }
 };
 
-// "382.5 ms", "12.5–14.5 ms" of runs of several files.
+// "382.5 ms"; of several files "runs of 12.5 ms to 14.5 ms".
 std::string walls_text(std::span<const GpuOfRun> gpus) {
   const auto [low, high] = std::minmax_element(
       gpus.begin(), gpus.end(),
       [](const GpuOfRun& a, const GpuOfRun& b) { return a.gpu->wall_ns < b.gpu->wall_ns; });
   const std::string first = format_duration(low->gpu->wall_ns);
   const std::string last = format_duration(high->gpu->wall_ns);
-  return first == last ? last : first + " to " + last;
+  return first == last ? last : fmt::format("runs of {} to {}", first, last);
 }
 
 std::string bound_text(const GpuShares& gpu) {

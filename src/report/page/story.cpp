@@ -71,14 +71,14 @@ void add_gpu_cards(PageStory& story, const HtaReport& hta, const std::vector<Gpu
   const std::optional<double>& overlap = hta.summary.comm_comp_overlap_pct;
   card(
       "Exposed communication", mean.communication_ns,
-      overlap ? fmt::format("{:.0f} % of all of it is overlapped", *overlap) : std::string("none"));
+      overlap ? fmt::format("{:.0f} % of communication is hidden", *overlap) : std::string("none"));
   card("Exposed copies", mean.copy_ns, base::format_duration(mean.copy_ns));
   card("Idle", mean.idle_ns, base::format_duration(mean.idle_ns));
 }
 
 void add_gpu_ring(PageStory& story, const std::vector<GpuOfRun>& gpus) {
   const MeanShares mean(gpus);
-  story.ring_caption = gpus.size() == 1 ? "the GPU in the run" : "a GPU in the run, on average";
+  story.ring_caption = gpus.size() == 1 ? "the run" : "a GPU, on average";
   story.ring_total_ns = mean.wall_ns();
   story.ring = {{"compute", "gpu", mean.compute_ns},
                 {"exposed communication", "comm", mean.communication_ns},
