@@ -482,7 +482,7 @@ TEST(QueuedRule, AnIdleGpuWithWorkInItsQueueWaitsForSomethingElse) {
   TraceMaker maker;
   for (int i = 0; i < 20; ++i) {
     maker.call("cudaLaunchKernel", i * 10 * kUs, 5 * kUs, i + 1);
-    maker.gpu("gemm", 300 * kUs + i * 2 * kMs, kMs, i + 1);
+    maker.gpu(i % 2 == 0 ? "a" : "b", 300 * kUs + i * 2 * kMs, kMs, i + 1);
   }
   const Suggestions found = suggest(maker.make());
   ASSERT_FALSE(found.list.empty());
