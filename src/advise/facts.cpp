@@ -143,6 +143,7 @@ void Facts::find_first_launches() {
     const analyze::WorkRow*& so_far = first[row.name];
     if (so_far == nullptr || row.start_ns < so_far->start_ns) so_far = &row;
   }
+  kernel_names = first.size();
   first_launches_.resize(spans.size());
   for (const auto& [name, row] : first) {
     for (SpanId at = row->launch; at != kNoSpan && !first_launches_[at]; at = spans.parent[at]) {

@@ -58,6 +58,7 @@ struct Facts {
   trace::SpanId first_unrecorded_launch = trace::kNoSpan;
   ZeroFills zero_fills;
   std::size_t steps = 0;           // as the trace numbers them
+  std::size_t kernel_names = 0;    // different names of GPU work
   std::uint64_t python_spans = 0;  // of threads that launch GPU work
   bool is_whole_program = false;   // recorded from its start to its end, set-up too
   std::int64_t wall_ns = 0;        // of the run: without set-up and what is unrecorded (wall.h)
@@ -95,6 +96,11 @@ struct Facts {
   // It is part of filling gradients with zeros for long.
   bool fills_with_zeros(trace::SpanId span) const {
     return !fills_with_zeros_.empty() && fills_with_zeros_[span];
+  }
+  // Most of what was traced is set-up, and the rest ran once: there is no steady state to judge.
+  bool is_a_start() const {
+    const std::int64_t set_up_ns = base::total_length(long_set_up);
+    return set_up_ns * 2 > window.length() && kernel_names * 10 > on.gpu.rows.size();
   }
   double python_spans_per_ms() const {
     return wall_ns > 0 ? static_cast<double>(python_spans) / (static_cast<double>(wall_ns) / 1e6)

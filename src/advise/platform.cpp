@@ -203,8 +203,8 @@ std::string hint_for(const Platform& platform, const Hints& hints) {
   std::string more;
   if (platform.is_pytorch) {
     more = hints.pytorch;
-  } else if (platform.is_jax && !hints.jax.empty()) {
-    more = hints.jax;
+  } else if (platform.is_jax) {
+    more = hints.jax;  // calls of a runtime are of no use to it
   } else if (platform.runtime == Runtime::cuda) {
     more = hints.cuda;
   } else if (platform.runtime == Runtime::hip) {

@@ -39,7 +39,8 @@ struct Churn {
   std::int64_t time_ns = 0;
 };
 
-// From the first call that frees on: what is allocated before that was never there.
+// From the first call that frees to the last that allocates: what is allocated before that was
+// never there, and what is freed after it is not needed any more.
 Churn churn_of(const Facts& facts) {
   std::vector<bool> names(facts.trace.names.size());
   for (trace::NameId id = 0; id < names.size(); ++id) {
@@ -58,6 +59,7 @@ Churn churn_of(const Facts& facts) {
   });
   const auto frees = [&](SpanId call) { return facts.role(call) == CallRole::free; };
   calls.erase(calls.begin(), std::find_if(calls.begin(), calls.end(), frees));
+  while (!calls.empty() && frees(calls.back())) calls.pop_back();
   const auto count = static_cast<std::size_t>(std::count_if(calls.begin(), calls.end(), frees));
   if (calls.size() < kManyCalls || count < kManyFrees || count == calls.size()) return {};
   Churn found;

@@ -55,8 +55,8 @@ std::string dominant_hint(const Facts& facts, std::string_view kernel, std::stri
   if (is_of_library(kernel)) {
     return fmt::format(
         "{} is a library's: give it less to do (shapes, masks, data types, work done twice), or "
-        "try "
-        "a newer version. To see how far it is from what memory and arithmetic units can do:{}",
+        "try a newer version. Measure first how far it is from what memory and arithmetic units "
+        "can do.{}",
         base::fit(name, 60), command_for(facts, name));
   }
   return fmt::format(

@@ -270,6 +270,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Filler& fil
 }  // namespace
 
 Candidates rule_idle(const Facts& facts) {
+  if (facts.is_a_start()) return {};
   std::int64_t total = 0;
   std::int64_t longest = 0;
   for (const base::Interval& gap : facts.long_gaps) {

@@ -12,7 +12,8 @@
 //          after the gap had begun, not counting what another rule sees a cause for in them. From
 //          30 % on, and where launches are further apart than kernels are long (medians), the run
 //          is bound by its launches. What to do depends on how it launches: a server that runs
-//          eagerly, compiled code that is not captured, or plain code.
+//          eagerly, compiled code that is not captured, or plain code. Not said where nearly all of
+//          the trace is set-up.
 // Edit     What the host does between launches, and the launches, take 50, 20 and 0 % of the time:
 //          compiled, captured as one graph per step, captured without a gap. Where the run is not
 //          bound by its launches, no graph is in sight: 75, 50 and 10 %. Not edited: loading data,
@@ -170,6 +171,7 @@ std::string launch_seen(const Facts& facts, const LateLaunches& late, const Laun
 }  // namespace
 
 Candidates rule_launch(const Facts& facts) {
+  if (facts.is_a_start()) return {};
   const LateLaunches late = late_launches(facts);
   if (late.all.empty() || facts.share(late.total_ns) < kLaunchTriggerPct) return {};
   const LaunchPace pace = launch_pace(facts);

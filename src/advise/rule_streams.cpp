@@ -18,7 +18,7 @@
 namespace fathom::advise {
 namespace {
 
-constexpr std::size_t kLongRun = 8;
+constexpr std::size_t kSerialRun = 8;
 constexpr std::int64_t kMostAtOnce = 8;
 constexpr std::int64_t kNotTinyNs = 10'000;  // shorter ones are the matter of `batching`
 
@@ -68,7 +68,7 @@ SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
     for (std::size_t first = stream.first; first < end;) {
       std::size_t last = first + 1;
       while (last < end && rows[last].name == rows[first].name) ++last;
-      const bool counts = last - first >= kLongRun &&
+      const bool counts = last - first >= kSerialRun &&
                           rows[first].type == analyze::WorkType::compute &&
                           rows[first].duration_ns() >= kNotTinyNs;
       if (counts) {

@@ -97,6 +97,9 @@ std::optional<WaitKind> kind_of_copy(const Facts& facts, SpanId call) {
 std::vector<Wait> waits_of(const Facts& facts) {
   std::vector<Wait> found;
   for (const SpanId call : facts.waits) {
+    const base::Interval time = {facts.spans.start_ns[call], facts.spans.end_ns(call)};
+    // What it waited for was launched before the recording began.
+    if (base::length_within(facts.unrecorded, time) * 2 > time.length()) continue;
     if (is_sync(facts.role(call))) {
       found.push_back({call, kind_of_sync(facts, call), 0});
     } else if (facts.role(call) == CallRole::copy) {
@@ -279,6 +282,7 @@ Candidate of_copies(const Facts& facts, const Waits& waits) {
 
 Candidate of_values(const Facts& facts, const Waits& waits) {
   Candidate found = candidate_of(facts, waits);
+  found.comes_first = true;
   found.words.title = "Create single values on the GPU instead of uploading them";
   found.words.description = "To upload single values of 64 bytes or less, " + seen(facts, waits);
   found.words.implementation_hint = hint_for(

@@ -16,6 +16,7 @@ Candidates rule_zero_fills(const Facts& facts) {
   const std::int64_t concerns = std::max(fills.work_ns, fills.host_ns);
   if (!facts.fills_with_zeros_for_long()) return {};
   Candidate found = found_by("zero_fills", SuggestionType::algorithm, concerns);
+  found.comes_first = true;
   show(found.words, facts.trace, fills.around);
   found.words.operation = facts.trace.name(found.words.evidence.front());
   found.words.title = "Set gradients to None instead of filling them with zeros";

@@ -27,6 +27,7 @@ enum class Effort : std::uint8_t { low, mid, high };
 struct Candidate {
   Suggestion words;
   std::string supposes;
+  bool comes_first = false;  // one sure line of code: made before larger changes that would hide it
   std::int64_t concerns_ns = 0;  // how long what it is about took: no more can be gained
   std::function<void(Edits&, Effort)> edit;  // empty: advice alone
 };

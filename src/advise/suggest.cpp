@@ -80,6 +80,9 @@ class Attribution {
       }
       tried.erase(best);
     }
+    std::stable_sort(
+        into.list.begin(), into.list.end(),
+        [](const Suggestion& a, const Suggestion& b) { return a.gain_pct > b.gain_pct; });
   }
 
  private:
@@ -88,7 +91,12 @@ class Attribution {
   // What it brings can only become less as others are taken; so the best is known as soon as one
   // that was replayed after all of them brings more than any other may.
   std::vector<Tried>::iterator best_of(std::vector<Tried>& tried) {
-    const auto by_gain = [](const Tried& a, const Tried& b) { return a.known_ns < b.known_ns; };
+    const auto by_gain = [&](const Tried& a, const Tried& b) {
+      const auto key = [&](const Tried& one) {
+        return std::pair(one.candidate->comes_first && is_worth(one.known_ns), one.known_ns);
+      };
+      return key(a) < key(b);
+    };
     for (std::size_t i = 0;; ++i) {
       const auto best = std::max_element(tried.begin(), tried.end(), by_gain);
       if (taken_ == 0 || !is_worth(best->known_ns)) return best;

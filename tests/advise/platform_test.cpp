@@ -38,6 +38,38 @@ TEST(Platform, PytorchIsKnownByItsOperationsAnnotationsAndKernels) {
   EXPECT_FALSE(of(TraceMaker().op("matmul", 0, 5)).is_pytorch);
 }
 
+TEST(Platform, FrameworksAreKnownByTheirOperationsAndFrames) {
+  const auto frame = [](const std::string& name) {
+    return of(TraceMaker().op(name, 0, 5, 1, SpanKind::python));
+  };
+  EXPECT_EQ(of(TraceMaker().op("vllm::moe_forward", 0, 5)).server, Server::vllm);
+  EXPECT_EQ(frame("vllm/v1/worker/gpu_model_runner.py(2907): execute_model").server, Server::vllm);
+  EXPECT_EQ(frame("/opt/python/vllm/v1/utils.py(1): f").server, Server::vllm);
+  EXPECT_EQ(frame("/workspace/sglang/srt/server.py(1): run").server, Server::sglang);
+  // SGLang calls operations of vLLM.
+  EXPECT_EQ(of(TraceMaker()
+                   .op("vllm::all_reduce", 0, 5)
+                   .op("sglang/srt/server.py(1): run", 6, 5, 1, SpanKind::python))
+                .server,
+            Server::sglang);
+  EXPECT_EQ(frame("my_vllm_client/main.py(1): run").server, Server::none);
+  EXPECT_TRUE(frame("transformers/pipelines/base.py(1306): __call__").uses_transformers);
+  EXPECT_FALSE(frame("my_transformers/model.py(1): run").uses_transformers);
+  EXPECT_TRUE(frame("torch/nn/parallel/distributed.py(1493): _pre_forward").is_ddp);
+  EXPECT_TRUE(of(TraceMaker().step("DistributedDataParallel.forward", 0, 5)).is_ddp);
+  EXPECT_TRUE(of(TraceMaker().step("FSDP::all_gather", 0, 5)).is_fsdp);
+  EXPECT_TRUE(frame("jax/_src/pjit.py(1): call").is_jax);
+  EXPECT_FALSE(of(TraceMaker().op("aten::mm", 0, 5)).is_jax);
+}
+
+TEST(Platform, JaxGetsItsOwnWordsOrNoCode) {
+  Platform platform;
+  platform.runtime = Runtime::cuda;
+  platform.is_jax = true;
+  EXPECT_EQ(hint_for(platform, {.words = "Go", .jax = " jit.", .cuda = " cuda."}), "Go jit.");
+  EXPECT_EQ(hint_for(platform, {.words = "Go", .cuda = " cuda."}), "Go.");
+}
+
 TEST(Platform, InferenceShowsNeitherABackwardPassNorAnOptimizer) {
   const Platform inference =
       of(TraceMaker().op("aten::mm", 0, 5).op("aten::_fused_sdp_choice", 6, 1));

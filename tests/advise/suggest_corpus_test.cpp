@@ -85,7 +85,7 @@ const std::vector<Reading>& readings() {
       // vLLM, eagerly: 929 launches 72 µs apart. Three of its addmm are the first of their kernel.
       {"b200_vllm_eager",
        {"launch", "stacks"},
-       {"torch.compile", "Warm", "addmm", "batch size", "cudaGraph"}},
+       {"torch.compile", "Warm", "addmm", "Raise the batch", "cudaGraph"}},
       // Weights are streamed over PCIe: nothing that the host does matters.
       {"h100_2gpu", {}, {"Launch", "batch size", "wait"}},
       // Its step is communication; 78 % of its kernels take less than 10 µs at 10 images per GPU.
@@ -97,14 +97,15 @@ const std::vector<Reading>& readings() {
       // 995 ms of it create a context. Clearing gradients is counted apart from other launches.
       {"param_linear", {"launch", "zero_fills", "setup"}, {"Reuse device memory"}},
       // Stream 3 worked for 463 ms on what was launched before the recording began.
-      {"sglang_decode", {"excerpt"}, {"queued", "torch.compile", "Warm"}},
-      {"v100_rank1of2.json", {"launch"}, {"Capture the compiled", "Warm"}},
+      {"sglang_decode", {"excerpt", "launch"}, {"queued", "torch.compile", "Warm", "pin"}},
+      // A launch every 58 µs; 58 ms of the host go into 2,020 fills of gradients.
+      {"v100_rank1of2.json", {"launch", "zero_fills"}, {"Capture the compiled", "Warm"}},
       // item() waits 207 ms, but the GPU is idle for 3.7 % of the run only.
       {"v100_rank1of2_other", {"graph_inputs"}, {"Keep results on the GPU", "Launch"}},
       {"mfu_2gpu_before", {"sync"}, {"Launch", "pin"}},
-      {"v100_resnet50_workers0", {"input", "launch"}, {"Launch less"}},
-      {"v100_resnet50_workers4", {"launch"}, {"Launch less", "workers"}},
-      {"legacy2021_resnet50", {"input", "launch"}, {"Launch less"}},
+      {"v100_resnet50_workers0", {"input", "launch", "zero_fills"}, {"Launch less"}},
+      {"v100_resnet50_workers4", {"launch", "zero_fills"}, {"Launch less", "workers"}},
+      {"legacy2021_resnet50", {"input", "zero_fills"}, {"Launch less"}},
       {"h100_bert_small", {"launch", "stacks"}, {}},
       {"mi300_bert_small", {"launch", "stacks"}, {}},
       // 42 of 43 s set up the device; the rest is one first iteration.
@@ -129,7 +130,7 @@ TEST(SuggestCorpus, TheHostsSideIsReadAsAnEngineerWould) {
         const std::string text = one.title + "\n" + hint_with_code(one);
         EXPECT_EQ(text.find(part), std::string::npos) << text;
       }
-      if (one.rule == "setup") EXPECT_FALSE(one.gain);
+      EXPECT_TRUE(one.rule != "setup" || !one.gain);
     }
     EXPECT_EQ(rules, reading.rules);
   }
