@@ -65,6 +65,17 @@ Candidates rule_capacity(const Facts& facts);
 Candidates rule_small_batch(const Facts& facts);
 Candidates rule_stacks(const Facts& facts);
 Candidates rule_excerpt(const Facts& facts);
+Candidates rule_buckets(const Facts& facts);
+Candidates rule_link(const Facts& facts);
+Candidates rule_late_rank(const Facts& facts);
+
+// What other rules leave to one of them.
+bool has_tiny_all_reduces(const Facts& facts);  // rule_buckets
+// By row, how much of an exchange has a cause of its own and is not to be hidden: waiting for a
+// late rank, a slow link.
+std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
+void add_waiting(const Facts& facts, std::vector<std::int64_t>& ns);     // rule_late_rank
+void add_slow_links(const Facts& facts, std::vector<std::int64_t>& ns);  // rule_link
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);
