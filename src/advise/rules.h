@@ -65,6 +65,7 @@ Candidates rule_capacity(const Facts& facts);
 Candidates rule_small_batch(const Facts& facts);
 Candidates rule_stacks(const Facts& facts);
 Candidates rule_excerpt(const Facts& facts);
+Candidates rule_streaming(const Facts& facts);
 Candidates rule_buckets(const Facts& facts);
 Candidates rule_link(const Facts& facts);
 Candidates rule_late_rank(const Facts& facts);
@@ -72,6 +73,7 @@ Candidates rule_ddp(const Facts& facts);
 
 // What other rules leave to one of them.
 bool has_tiny_all_reduces(const Facts& facts);  // rule_buckets
+bool streams_weights(const Facts& facts);       // rule_streaming
 // By row, how much of an exchange has a cause of its own and is not to be hidden: waiting for a
 // late rank, a slow link.
 std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
