@@ -65,6 +65,7 @@ Candidates rule_capacity(const Facts& facts);
 Candidates rule_small_batch(const Facts& facts);
 Candidates rule_stacks(const Facts& facts);
 Candidates rule_excerpt(const Facts& facts);
+Candidates rule_attention(const Facts& facts);
 Candidates rule_streaming(const Facts& facts);
 Candidates rule_buckets(const Facts& facts);
 Candidates rule_link(const Facts& facts);
@@ -79,6 +80,7 @@ bool streams_weights(const Facts& facts);       // rule_streaming
 std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
 void add_waiting(const Facts& facts, std::vector<std::int64_t>& ns);     // rule_late_rank
 void add_slow_links(const Facts& facts, std::vector<std::int64_t>& ns);  // rule_link
+std::vector<bool> in_written_attention(const Facts& facts);              // rule_attention; by row
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);
