@@ -28,8 +28,8 @@ constexpr std::array kRules = {
     rule_sync,      rule_overlap,      rule_buckets,     rule_late_rank,  rule_link,
     rule_ddp,       rule_batching,     rule_streams,     rule_copies,     rule_streaming,
     rule_repeats,   rule_graph_inputs, rule_allocations, rule_zero_fills, rule_setup,
-    rule_attention, rule_precision,    rule_pointwise,   rule_dominant,   rule_routing,
-    rule_capacity,  rule_small_batch,  rule_stacks,      rule_excerpt};
+    rule_attention, rule_precision,    rule_alignment,   rule_pointwise,  rule_dominant,
+    rule_routing,   rule_capacity,     rule_small_batch, rule_stacks,     rule_excerpt};
 
 Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
