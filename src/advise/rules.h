@@ -68,6 +68,7 @@ Candidates rule_excerpt(const Facts& facts);
 Candidates rule_attention(const Facts& facts);
 Candidates rule_pointwise(const Facts& facts);
 Candidates rule_alignment(const Facts& facts);
+Candidates rule_layout(const Facts& facts);
 Candidates rule_streaming(const Facts& facts);
 Candidates rule_buckets(const Facts& facts);
 Candidates rule_link(const Facts& facts);
