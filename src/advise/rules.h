@@ -75,6 +75,7 @@ Candidates rule_link(const Facts& facts);
 Candidates rule_late_rank(const Facts& facts);
 Candidates rule_ddp(const Facts& facts);
 Candidates rule_optimizer(const Facts& facts);
+Candidates rule_recompute(const Facts& facts);
 
 // What other rules leave to one of them.
 bool has_tiny_all_reduces(const Facts& facts);  // rule_buckets

@@ -23,14 +23,14 @@ using trace::SpanId;
 constexpr unsigned kThreads = 2;
 constexpr double kConcernsMuchPct = 20;
 
-constexpr std::array kRules = {rule_input,     rule_preparation,  rule_launch,      rule_idle,
-                               rule_queued,    rule_sync,         rule_overlap,     rule_buckets,
-                               rule_late_rank, rule_link,         rule_ddp,         rule_batching,
-                               rule_optimizer, rule_streams,      rule_copies,      rule_streaming,
-                               rule_repeats,   rule_graph_inputs, rule_allocations, rule_zero_fills,
-                               rule_setup,     rule_attention,    rule_precision,   rule_alignment,
-                               rule_pointwise, rule_layout,       rule_dominant,    rule_routing,
-                               rule_capacity,  rule_small_batch,  rule_stacks,      rule_excerpt};
+constexpr std::array kRules = {
+    rule_input,       rule_preparation, rule_launch,       rule_idle,        rule_queued,
+    rule_sync,        rule_overlap,     rule_buckets,      rule_late_rank,   rule_link,
+    rule_ddp,         rule_batching,    rule_optimizer,    rule_streams,     rule_copies,
+    rule_streaming,   rule_repeats,     rule_graph_inputs, rule_allocations, rule_zero_fills,
+    rule_setup,       rule_attention,   rule_precision,    rule_alignment,   rule_pointwise,
+    rule_layout,      rule_recompute,   rule_dominant,     rule_routing,     rule_capacity,
+    rule_small_batch, rule_stacks,      rule_excerpt};
 
 Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
