@@ -103,7 +103,7 @@ const std::vector<Reading>& readings() {
       {"v100_rank1of2_other", {"graph_inputs"}, {"Keep results on the GPU", "Launch"}},
       {"mfu_2gpu_before", {"sync"}, {"Launch", "pin"}},
       {"v100_resnet50_workers0", {"input", "launch"}, {"Launch less"}},
-      {"v100_resnet50_workers4", {"launch"}, {"Launch less", "workers"}},
+      {"v100_resnet50_workers4", {"launch", "zero_fills"}, {"Launch less", "workers"}},
       {"legacy2021_resnet50", {"input", "launch"}, {"Launch less"}},
       {"h100_bert_small", {"launch", "stacks"}, {}},
       {"mi300_bert_small", {"launch", "stacks"}, {}},
