@@ -12,6 +12,13 @@ std::int64_t times(std::int64_t ns, double factor) {
   return static_cast<std::int64_t>(static_cast<double>(ns) * factor);
 }
 
+void begin_work_edits(Edits& edits, const ReplayPlan& plan) {
+  if (!edits.work_ns.empty()) return;
+  for (const analyze::WorkRow& one : plan.on->gpu.rows) {
+    edits.work_ns.push_back(one.duration_ns());
+  }
+}
+
 }  // namespace
 
 std::pair<std::size_t, std::size_t> pieces_within(const HostLines& host, std::uint32_t thread,
@@ -59,12 +66,14 @@ void scale_host(Edits& edits, const ReplayPlan& plan, trace::SpanId span, double
 }
 
 void scale_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor) {
-  if (edits.work_ns.empty()) {
-    for (const analyze::WorkRow& one : plan.on->gpu.rows) {
-      edits.work_ns.push_back(one.duration_ns());
-    }
-  }
+  begin_work_edits(edits, plan);
   edits.work_ns[row] = times(edits.work_ns[row], factor);
+}
+
+void shorten_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double by_ns) {
+  begin_work_edits(edits, plan);
+  edits.work_ns[row] =
+      std::max<std::int64_t>(0, edits.work_ns[row] - static_cast<std::int64_t>(by_ns));
 }
 
 void scale_lag(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor) {

@@ -97,6 +97,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
       gaps(gaps_within(window, busy)),
       long_set_up(wall.set_up),
       unrecorded(wall.unknown),
+      collectives(collectives_of(recorded, on.gpu)),
       steps(analyze::step_spans(recorded).size()),
       is_whole_program(wall.basis == analyze::WallBasis::program ||
                        recorded.run.format == "Fathom run"),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/collectives.h"
 #include "advise/platform.h"
 #include "advise/replay.h"
 #include "advise/zero_fills.h"
@@ -54,6 +55,7 @@ struct Facts {
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
+  std::vector<Collective> collectives;    // by GPU and start
   base::IntervalSet unrecorded;  // queued work waited for what ran before the recording began
   trace::SpanId first_unrecorded_launch = trace::kNoSpan;
   ZeroFills zero_fills;

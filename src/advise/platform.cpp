@@ -153,6 +153,21 @@ std::string renamed_to_hip(std::string_view code) {
   return text;
 }
 
+// A trace that does not name its GPU has kernels that do: "volta_sgemm_128x64_nt", "sm80_xmma_…".
+// They run on later GPUs, too: this is the least that the GPU has.
+TensorCores tensor_cores_of_kernels(const base::StringPool& names) {
+  constexpr std::array<std::string_view, 5> kLater = {"ampere_", "sm80_", "sm90_", "cutlass_80_",
+                                                      "nvjet_"};
+  constexpr std::array<std::string_view, 2> kFirst = {"volta_", "turing_"};
+  TensorCores found = TensorCores::none_known;
+  for (trace::NameId id = 0; id < names.size(); ++id) {
+    const auto has = [&](std::string_view part) { return base::contains(names.view(id), part); };
+    if (std::any_of(kLater.begin(), kLater.end(), has)) return TensorCores::with_tf32;
+    if (std::any_of(kFirst.begin(), kFirst.end(), has)) found = TensorCores::without_tf32;
+  }
+  return found;
+}
+
 }  // namespace
 
 TensorCores tensor_cores_of(std::string_view device_name) {
@@ -196,6 +211,7 @@ Platform platform_of(const trace::Trace& trace) {
       platform.tensor_cores = tensor_cores_of(device.name);
     }
   }
+  if (trace.run.devices.empty()) platform.tensor_cores = tensor_cores_of_kernels(trace.names);
   return platform;
 }
 

@@ -111,6 +111,10 @@ void scale_piece(Edits& edits, const ReplayPlan& plan, std::size_t piece, double
 void scale_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor);
 void scale_lag(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double factor);
 
+// The row takes this much less time, and no less than none. What several edits of one row take away
+// adds up.
+void shorten_work(Edits& edits, const ReplayPlan& plan, std::uint32_t row, double by_ns);
+
 // The call no longer waits for GPU work.
 void ignore_waits_of(Edits& edits, const ReplayPlan& plan, trace::SpanId call);
 

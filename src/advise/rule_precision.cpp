@@ -2,25 +2,49 @@
 
 #include <algorithm>
 
+#include "advise/named_spans.h"
 #include "advise/rules.h"
+#include "base/contains.h"
 #include "base/format.h"
 
 // Trigger  On an NVIDIA GPU that has tensor cores, matrix products and convolutions in FP32 that do
-//          not use them, by their names, take over 5 % of the run.
+//          not use them, by their names, take over 5 % of the run. Since Ampere, products alone:
+//          cuDNN uses TF32 by default. Nor where other products of the run use TF32: it is allowed
+//          then, and the library chose not to.
 // Edit     They take 1/1.5, 1/2 and 1/4 of the time.
 namespace fathom::advise {
 namespace {
 
 constexpr double kPrecisionTriggerPct = 5;
+constexpr double kFewTf32 = 0.1;  // of the time in plain FP32
 
-// "volta_sgemm_128x64_nt", "…scudnn_128x32…", "cutlass_simt_sgemm"; not "s884", "tensorop", "tf32".
-bool is_plain_fp32(std::string_view name) {
-  const auto has = [&](std::string_view part) { return name.find(part) != name.npos; };
-  for (const std::string_view part : {"tensorop", "884", "1688", "16816", "tf32", "hmma", "bf16"}) {
-    if (has(part)) return false;
+bool uses_tensor_cores(std::string_view name) {
+  for (const std::string_view part :
+       {"tensorop", "884", "1688", "16816", "tf32", "hmma", "bf16", "xmma_gemm_f16", "wgmma"}) {
+    if (base::contains(name, part)) return true;
   }
-  return has("sgemm") || has("scudnn") || has("simt_s") || has("dgrad_engine<float") ||
-         has("wgrad_alg0_engine<float") || has("implicit_convolve_sgemm");
+  return false;
+}
+
+// "volta_sgemm_128x64_nt", "…scudnn_128x32…", "…f32f32_f32f32_f32…_ffma_…", "…engine<float, 512…".
+bool is_plain_fp32(std::string_view name) {
+  if (uses_tensor_cores(name)) return false;
+  for (const std::string_view part : {"sgemm", "scudnn", "simt_s", "_ffma_", "<float", "gemv2"}) {
+    if (base::contains(name, part)) return true;
+  }
+  return false;
+}
+
+// "cutlass_80_tensorop_s1688gemm_…" without a narrower type in its name.
+bool is_tf32(std::string_view name) {
+  if (base::contains(name, "tf32")) return true;
+  return base::contains(name, "s1688") && !base::contains(name, "bf16") &&
+         !base::contains(name, "f16");
+}
+
+// Turning tensors around for a convolution is not arithmetic (rule_layout.cpp).
+bool is_arithmetic(std::string_view name) {
+  return !base::contains(name, "ToNhwc") && !base::contains(name, "ToNchw");
 }
 
 // TF32 came with Ampere, and so did bfloat16.
@@ -47,28 +71,37 @@ std::string precision_hint(const Platform& platform) {
 
 Candidates rule_precision(const Facts& facts) {
   if (facts.platform.tensor_cores == TensorCores::none_known) return {};
-  std::vector<bool> plain(facts.trace.names.size());
-  for (trace::NameId id = 0; id < plain.size(); ++id) {
-    plain[id] = is_plain_fp32(facts.trace.names.view(id));
-  }
+  const bool has_tf32 = facts.platform.tensor_cores == TensorCores::with_tf32;
+  const std::vector<bool> plain = names_that(facts.trace, [](std::string_view name) {
+    return is_plain_fp32(name) && is_arithmetic(name);
+  });
+  const std::vector<bool> tf32 = names_that(facts.trace, is_tf32);
   std::vector<std::uint32_t> rows;
   std::vector<SpanId> spans;
   std::int64_t total = 0;
+  std::int64_t tf32_ns = 0;
+  bool any_convolution = false;
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
-    if (row.type != analyze::WorkType::compute || !plain[row.name]) continue;
+    const bool is_product = row.kernel_class == analyze::KernelClass::gemm;
+    const bool is_convolution = row.kernel_class == analyze::KernelClass::convolution;
+    if (is_product && tf32[row.name]) tf32_ns += row.duration_ns();
+    if (!plain[row.name] || !(is_product || (is_convolution && !has_tf32))) continue;
+    any_convolution |= is_convolution;
     rows.push_back(i);
     spans.push_back(row.span);
     total += row.duration_ns();
   }
+  if (static_cast<double>(tf32_ns) > kFewTf32 * static_cast<double>(total)) return {};
   if (facts.share(total) < kPrecisionTriggerPct) return {};
   Candidate found = found_by("precision", SuggestionType::algorithm, total);
   show(found.words, facts.trace, std::move(spans));
   found.words.operation = facts.trace.name(found.words.evidence.front());
   found.words.title = "Use the tensor cores: FP32 kernels leave them idle";
   found.words.description = fmt::format(
-      "{} of matrix products and convolutions in plain FP32 take {} ({} of the run).",
+      "{} of {} in plain FP32 take {} ({} of the run).",
       base::format_plural(rows.size(), "kernel", "kernels"),
+      any_convolution ? "matrix products and convolutions" : "matrix products",
       base::format_duration(static_cast<double>(total)), base::format_percent(facts.share(total)));
   found.supposes = "if they run twice as fast";
   found.words.implementation_hint = precision_hint(facts.platform);

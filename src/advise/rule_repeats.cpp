@@ -5,12 +5,11 @@
 #include <tuple>
 
 #include "advise/rules.h"
-#include "analyze/operations/steps.h"
 #include "base/format.h"
 
 // Trigger  One operation copies the same number of bytes, 1 KB or more, to the GPU 10 times or
 //          more, and at least twice per step where there are steps: one batch per step is no
-//          repeat.
+//          repeat, nor are weights that are streamed in (rule_streaming.cpp).
 // Edit     All copies but the first go away, with their calls. Whether the bytes are the same
 //          cannot be seen in a trace; so the low estimate is nothing.
 namespace fathom::advise {
@@ -76,10 +75,10 @@ Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std
 }  // namespace
 
 Candidates rule_repeats(const Facts& facts) {
-  const std::size_t steps = analyze::step_spans(facts.trace).size();
+  if (streams_weights(facts)) return {};  // they all come again
   Candidates found;
   for (const auto& [key, rows] : copies_by_size(facts)) {
-    if (rows.size() < kManyRepeats || rows.size() < 2 * steps) continue;
+    if (rows.size() < kManyRepeats || rows.size() < 2 * facts.steps) continue;
     found.push_back(candidate_of(facts, key, rows));
   }
   keep_largest(found);

@@ -66,6 +66,27 @@ Candidates rule_capacity(const Facts& facts);
 Candidates rule_small_batch(const Facts& facts);
 Candidates rule_stacks(const Facts& facts);
 Candidates rule_excerpt(const Facts& facts);
+Candidates rule_attention(const Facts& facts);
+Candidates rule_pointwise(const Facts& facts);
+Candidates rule_alignment(const Facts& facts);
+Candidates rule_layout(const Facts& facts);
+Candidates rule_streaming(const Facts& facts);
+Candidates rule_buckets(const Facts& facts);
+Candidates rule_link(const Facts& facts);
+Candidates rule_late_rank(const Facts& facts);
+Candidates rule_ddp(const Facts& facts);
+Candidates rule_optimizer(const Facts& facts);
+Candidates rule_recompute(const Facts& facts);
+
+// What other rules leave to one of them.
+bool has_tiny_all_reduces(const Facts& facts);  // rule_buckets
+bool streams_weights(const Facts& facts);       // rule_streaming
+// By row, how much of an exchange has a cause of its own and is not to be hidden: waiting for a
+// late rank, a slow link.
+std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
+void add_waiting(const Facts& facts, std::vector<std::int64_t>& ns);     // rule_late_rank
+void add_slow_links(const Facts& facts, std::vector<std::int64_t>& ns);  // rule_link
+std::vector<bool> in_written_attention(const Facts& facts);              // rule_attention; by row
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);

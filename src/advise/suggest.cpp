@@ -23,12 +23,14 @@ using trace::SpanId;
 constexpr unsigned kThreads = 2;
 constexpr double kConcernsMuchPct = 20;
 
-constexpr std::array kRules = {rule_input,       rule_preparation, rule_launch,   rule_idle,
-                               rule_queued,      rule_sync,        rule_overlap,  rule_batching,
-                               rule_streams,     rule_copies,      rule_repeats,  rule_graph_inputs,
-                               rule_allocations, rule_zero_fills,  rule_setup,    rule_precision,
-                               rule_dominant,    rule_routing,     rule_capacity, rule_small_batch,
-                               rule_stacks,      rule_excerpt};
+constexpr std::array kRules = {
+    rule_input,       rule_preparation, rule_launch,       rule_idle,        rule_queued,
+    rule_sync,        rule_overlap,     rule_buckets,      rule_late_rank,   rule_link,
+    rule_ddp,         rule_batching,    rule_optimizer,    rule_streams,     rule_copies,
+    rule_streaming,   rule_repeats,     rule_graph_inputs, rule_allocations, rule_zero_fills,
+    rule_setup,       rule_attention,   rule_precision,    rule_alignment,   rule_pointwise,
+    rule_layout,      rule_recompute,   rule_dominant,     rule_routing,     rule_capacity,
+    rule_small_batch, rule_stacks,      rule_excerpt};
 
 Priority priority_of(double gain_pct) {
   if (gain_pct >= 20) return Priority::critical;
@@ -48,7 +50,9 @@ struct Tried {
   std::int64_t known_ns = 0;  // the least it was seen to bring so far, alone or after others
 };
 
-// Takes the changes one by one, that which brings most first.
+// Takes the changes one by one, that which brings most first. Last come those that bring nothing by
+// themselves but something once the others are made: a faster GPU where the host was what held the
+// run up.
 class Attribution {
  public:
   Attribution(const Facts& facts, std::int64_t replayed_ns, double error, bool all)
@@ -73,20 +77,20 @@ class Attribution {
     }
     while (!tried.empty()) {
       const auto best = best_of(tried);
-      if (is_worth(best->known_ns)) {
-        into.list.push_back(take(*best));
-      } else {
-        ++into.left_out;
-      }
+      if (!shows(best->known_ns)) break;
+      into.list.push_back(take(*best));
       tried.erase(best);
     }
     std::stable_sort(
         into.list.begin(), into.list.end(),
         [](const Suggestion& a, const Suggestion& b) { return a.gain_pct > b.gain_pct; });
+    take_after_others(tried, into);
+    take_rest(tried, into);
   }
 
  private:
   bool is_worth(std::int64_t ns) const { return ns > 0 && facts_.share(ns) >= least_pct_; }
+  bool shows(std::int64_t ns) const { return ns > 0 && facts_.share(ns) >= kWorthPct; }
 
   // What it brings can only become less as others are taken; so the best is known as soon as one
   // that was replayed after all of them brings more than any other may.
@@ -99,11 +103,47 @@ class Attribution {
     };
     for (std::size_t i = 0;; ++i) {
       const auto best = std::max_element(tried.begin(), tried.end(), by_gain);
-      if (taken_ == 0 || !is_worth(best->known_ns)) return best;
+      if (taken_ == 0 || !shows(best->known_ns)) return best;
       const std::int64_t adds = gain_of(*best->candidate, Effort::mid, taken_edits_, wall_ns_);
       if (adds >= best->known_ns || i > tried.size()) return best;
       best->known_ns = adds;
     }
+  }
+
+  // What brings little by itself may bring much now.
+  void take_after_others(std::vector<Tried>& tried, Suggestions& into) {
+    const auto by_gain = [](const auto& a, const auto& b) { return a.second < b.second; };
+    while (taken_ > 0 && !tried.empty()) {
+      std::vector<std::pair<std::size_t, std::int64_t>> adds;
+      for (std::size_t i = 0; i < tried.size(); ++i) {
+        adds.emplace_back(i, gain_of(*tried[i].candidate, Effort::mid, taken_edits_, wall_ns_));
+      }
+      const auto [best, gain] = *std::max_element(adds.begin(), adds.end(), by_gain);
+      if (!shows(gain)) return;
+      into.list.push_back(take_now(*tried[best].candidate, gain));
+      tried.erase(tried.begin() + static_cast<std::ptrdiff_t>(best));
+    }
+  }
+
+  // Those that bring less than what shows, if they are asked for.
+  void take_rest(std::vector<Tried>& tried, Suggestions& into) {
+    const auto before = static_cast<std::ptrdiff_t>(into.list.size());
+    for (; !tried.empty(); tried.erase(tried.begin())) {
+      const auto best =
+          std::max_element(tried.begin(), tried.end(),
+                           [](const Tried& a, const Tried& b) { return a.known_ns < b.known_ns; });
+      std::iter_swap(tried.begin(), best);
+      Tried& one = tried.front();
+      const std::int64_t adds = gain_of(*one.candidate, Effort::mid, taken_edits_, wall_ns_);
+      one.known_ns = std::min(one.known_ns, adds);
+      if (is_worth(one.known_ns)) {
+        into.list.push_back(take(one));
+      } else {
+        ++into.left_out;
+      }
+    }
+    std::stable_sort(into.list.begin() + before, into.list.end(),
+                     [](const auto& a, const auto& b) { return a.gain_pct > b.gain_pct; });
   }
 
   std::int64_t gain_of(const Candidate& candidate, Effort effort, Edits edits,
@@ -121,11 +161,27 @@ class Attribution {
   }
 
   Suggestion take(const Tried& best) {
-    const Candidate& candidate = *best.candidate;
     Gain gain;
     gain.mid_ns = best.known_ns;
     gain.low_ns = std::min(gain.mid_ns, gain_of_effort(best, Effort::low));
     gain.high_ns = std::max(gain.mid_ns, gain_of_effort(best, Effort::high));
+    return with_gain(*best.candidate, gain, "");
+  }
+
+  Suggestion take_now(const Candidate& candidate, std::int64_t mid_ns) {
+    Gain gain;
+    gain.mid_ns = mid_ns;
+    const auto adds = [&](Effort effort) {
+      return gain_of(candidate, effort, taken_edits_, wall_ns_);
+    };
+    gain.low_ns = std::min(gain.mid_ns, adds(Effort::low));
+    gain.high_ns = std::max(gain.mid_ns, adds(Effort::high));
+    Suggestion found = with_gain(candidate, gain, " once the changes above are made");
+    found.is_after_others = true;
+    return found;
+  }
+
+  Suggestion with_gain(const Candidate& candidate, const Gain& gain, std::string_view when) {
     candidate.edit(taken_edits_, Effort::mid);
     wall_ns_ = replay(facts_.plan, taken_edits_).wall_ns;
     ++taken_;
@@ -140,12 +196,13 @@ class Attribution {
     found.current_time_ms = now;
     found.estimated_time_ms = now - static_cast<double>(gain.mid_ns) / 1e6;
     if (*found.estimated_time_ms > 0) found.potential_speedup = now / *found.estimated_time_ms;
-    found.expected_improvement = words_of(gain, found.gain_pct, candidate.supposes);
+    found.expected_improvement = words_of(gain, found.gain_pct, candidate.supposes, when);
     return found;
   }
 
-  std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes) const {
-    std::string text = fmt::format("Saves {}", base::format_percent(gain_pct));
+  std::string words_of(const Gain& gain, double gain_pct, const std::string& supposes,
+                       std::string_view when) const {
+    std::string text = fmt::format("Saves {}{}", base::format_percent(gain_pct), when);
     const std::string low = fmt::format("{:.1f}", facts_.share(gain.low_ns));
     const std::string high = fmt::format("{:.1f}", facts_.share(gain.high_ns));
     if (low != high) {

@@ -13,8 +13,9 @@ namespace fathom::advise {
 // graph (replay.h). Gains are given only where the replay without any change takes as long as the
 // run did, within 3 %; up to 10 % they are rough, and say so. They are attributed once: the change
 // that brings most is taken first, and what the next brings is what it adds to those before it, and
-// never more than it brings alone. So gains add up, and each holds by itself. Those under 3 % are
-// left out, unless `all`.
+// never more than it brings alone. So gains add up, and each holds by itself; but for those of 3 %
+// and more that show only once the others are made: they come after them and say so. Those under
+// 3 % are left out, unless `all`.
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
 Suggestions suggest(const trace::Trace& trace, bool all = false);

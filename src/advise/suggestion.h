@@ -79,8 +79,9 @@ struct Suggestion {
   std::optional<double> potential_speedup;
   GainBasis basis = GainBasis::none;
   std::optional<Gain> gain;
-  double gain_pct = 0;    // mid, of the run; 0 without a gain
-  bool is_rough = false;  // the replay is off by 3 to 10 % (Suggestions::replay_error_pct)
+  bool is_after_others = false;  // the gain shows only once those before it in the list are made
+  double gain_pct = 0;           // mid, of the run; 0 without a gain
+  bool is_rough = false;         // the replay is off by 3 to 10 % (Suggestions::replay_error_pct)
 
   std::vector<trace::SpanId> evidence;  // spans of the trace, those that show most first
   std::uint64_t evidence_count = 0;     // of all of them, also those not listed

@@ -39,8 +39,11 @@ std::vector<Joined> join(std::span<const Suggestions> ranks) {
       ++known->ranks;
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Joined& a, const Joined& b) { return a.gain_pct > b.gain_pct; });
+  std::stable_sort(all.begin(), all.end(), [](const Joined& a, const Joined& b) {
+    const bool a_later = a.first->is_after_others;
+    const bool b_later = b.first->is_after_others;
+    return a_later != b_later ? b_later : a.gain_pct > b.gain_pct;
+  });
   return all;
 }
 

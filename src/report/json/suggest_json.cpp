@@ -25,6 +25,7 @@ void write_gain(JsonWriter& json, const Suggestion& one) {
   json.key("estimated_time_ms").value(one.estimated_time_ms);
   json.key("potential_speedup").value(one.potential_speedup);
   json.key("basis").value(name_of(one.basis)).key("is_rough").value(one.is_rough);
+  json.key("is_after_others").value(one.is_after_others);
   json.key("gain_pct").value(one.gain ? std::optional(one.gain_pct) : std::nullopt);
   json.key("gain");
   if (!one.gain) {
