@@ -28,6 +28,7 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .bottlenecks = analysis.bottlenecks(),
                       .steps = analysis.steps(),
                       .classes = analysis.classes(),
+                      .efficiency = analysis.efficiency(),
                       .suggestions = analysis.suggestions(),
                       .session = analysis.session()};
   if (analyze::is_fathom_run(analysis.trace())) {

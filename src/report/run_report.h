@@ -20,6 +20,7 @@ struct RunReport {
   const std::vector<analyze::RankedOperation>& bottlenecks;
   const std::vector<trace::SpanId>& steps;
   const std::vector<analyze::ClassTime>& classes;  // of GPU work
+  const analyze::Efficiency& efficiency;
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };

@@ -1,6 +1,7 @@
 #include "analyze/run/session.h"
 #include "base/json_writer.h"
 #include "report/class_times_report.h"
+#include "report/efficiency_report.h"
 #include "report/run_report.h"
 
 namespace fathom::report {
@@ -33,7 +34,8 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
   json.end_array().end_object();
 }
 
-void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
+void write_operation(base::JsonWriter& json, const analyze::Operation& operation,
+                     const analyze::Efficiency& used) {
   const base::DurationStats& stats = operation.durations;
   json.begin_object().key("name").value(operation.name);
   json.key("kind").value(trace::name_of(operation.kind)).key("class");
@@ -44,7 +46,9 @@ void write_operation(base::JsonWriter& json, const analyze::Operation& operation
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
   json.key("p50_ns").value(stats.quantile_ns(0.50)).key("p95_ns").value(stats.quantile_ns(0.95));
-  json.key("p99_ns").value(stats.quantile_ns(0.99)).end_object();
+  json.key("p99_ns").value(stats.quantile_ns(0.99));
+  write_figures(json, used.of(operation.name));
+  json.end_object();
 }
 
 void write_recorded(base::JsonWriter& json, const NamedFigures& operation) {
@@ -69,9 +73,12 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   json.begin_object();
   write_run(json, report, trace);
   json.key("operations").begin_array();
-  for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
+  for (const analyze::Operation& operation : report.operations) {
+    write_operation(json, operation, report.efficiency);
+  }
   json.end_array();
   write_classes(json, report.classes);
+  write_efficiency(json, report.efficiency, SIZE_MAX);
   json.key("recorded_statistics").begin_array();
   for (const NamedFigures& operation : trace.operations) write_recorded(json, operation);
   json.end_array().key("bottlenecks").begin_array();
