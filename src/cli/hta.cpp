@@ -41,6 +41,8 @@ struct HtaCommandOptions {
   Outputs outputs;
   std::size_t top = 10;
   std::string by = "kernel";
+  std::string peak;
+  analyze::DevicePeaks peaks;  // as `peak` says
   bool all_steps = false;
   bool many_ranks = false;  // more than one file, or a directory
 };
@@ -84,7 +86,7 @@ void analyze_file(const std::string& path, const HtaCommandOptions& options, Fil
                   Findings& found) {
   expect_not_yet_read(path, found);
   const trace::Trace trace = files.load(path);
-  const explain::Analysis analysis(trace, path);
+  const explain::Analysis analysis(trace, path, options.peaks);
   auto suggesting = std::async(std::launch::async, [&] { analysis.suggestions(); });
   const auto& ranks = analysis.hta({options.all_steps, options.many_ranks});
   found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());
@@ -123,6 +125,7 @@ Ending run(HtaCommandOptions options, Files& files) {
     options.files.insert(options.files.begin(), std::exchange(outputs.json, {}));
   }
   resolve(outputs, files);
+  options.peaks = analyze::parse_peaks(options.peak);
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
   Findings found;
   for (const std::string& file : options.files) {
@@ -157,6 +160,8 @@ Command hta_command() {
   command.positional("TRACE", &options->files, "Traces, or directories of them");
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.top(options->top);
+  command.option("--peak", &options->peak,
+                 "What the GPU can do, in TFLOP/s and GB/s: fp32=19.5,tf32=156,fp16=312,gbps=1555");
   command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.option("--all-steps", &options->all_steps, "Include the last profiler step");

@@ -26,6 +26,7 @@ struct ReportOptions {
   Outputs outputs;
   std::size_t top = 10;
   std::string by = "kernel";
+  std::string peak;
 };
 
 void write_page(const std::string& path, const explain::Analysis& analysis, Files& files) {
@@ -38,8 +39,9 @@ void write_page(const std::string& path, const explain::Analysis& analysis, File
 Ending run(ReportOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   resolve(outputs, files);
+  const analyze::DevicePeaks peaks = analyze::parse_peaks(options.peak);
   const trace::Trace trace = files.load(options.file);
-  const explain::Analysis analysis(trace, options.file);
+  const explain::Analysis analysis(trace, options.file, peaks);
   const report::RunReport report = report::make_report(analysis);
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   if (outputs.wants_text()) {
@@ -61,6 +63,8 @@ Command report_command() {
   command.option("-o,--output", &options->outputs.page,
                  "Write the page: one HTML file, to look at and pass on");
   command.top(options->top);
+  command.option("--peak", &options->peak,
+                 "What the GPU can do, in TFLOP/s and GB/s: fp32=19.5,tf32=156,fp16=312,gbps=1555");
   command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };

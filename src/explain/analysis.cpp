@@ -14,8 +14,8 @@ constexpr std::size_t kBottlenecks = 5;
 
 }  // namespace
 
-Analysis::Analysis(const trace::Trace& trace, std::string source)
-    : trace_(trace), source_(std::move(source)) {}
+Analysis::Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks)
+    : trace_(trace), source_(std::move(source)), peaks_(peaks) {}
 
 template <typename Fact, typename WorkOut>
 const Fact& Analysis::get(Once<Fact>& once, std::string_view name, const WorkOut& work_out) const {
@@ -88,6 +88,12 @@ const analyze::RunShares& Analysis::run_shares() const {
              [&] { return analyze::run_shares(trace_, gpu_work(), wall(), steps()); });
 }
 
+const analyze::Efficiency& Analysis::efficiency() const {
+  return get(efficiency_, "efficiency", [&] {
+    return analyze::join(analyze::efficiencies(trace_, gpu_work(), steps(), peaks_));
+  });
+}
+
 const analyze::Dependencies& Analysis::dependencies() const {
   return get(dependencies_, "dependencies",
              [&] { return analyze::dependencies(trace_, gpu_work()); });
@@ -111,9 +117,13 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
         options.all_steps ? std::nullopt : analyze::whole_steps_end(trace_, steps());
     const std::optional<analyze::GpuWork> windowed =
         window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
-    std::vector<analyze::RankFindings> found = analyze::holistic(
-        trace_, source_, windowed ? *windowed : gpu_work(), steps().size(), options.many_ranks);
+    const analyze::GpuWork& work = windowed ? *windowed : gpu_work();
+    auto used = std::async(std::launch::async,
+                           [&] { return analyze::efficiencies(trace_, work, steps(), peaks_); });
+    std::vector<analyze::RankFindings> found =
+        analyze::holistic(trace_, source_, work, steps().size(), options.many_ranks);
     analyze::add_run_shares(found, run_shares());
+    analyze::add_efficiency(found, used.get());
     path.get();
     analyze::add_critical_path(found, critical_path());
     analyze::add_blocked_launches(found, trace_, dependencies());

@@ -11,6 +11,7 @@
 #include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
+#include "analyze/efficiency/efficiency.h"
 #include "analyze/flame/flame.h"
 #include "analyze/hta/gpu_work.h"
 #include "analyze/hta/hta.h"
@@ -35,7 +36,8 @@ namespace fathom::explain {
 // the trace must outlive unchanged.
 class Analysis {
  public:
-  Analysis(const trace::Trace& trace, std::string source);  // the file's name
+  // `source` is the file's name; `peaks` are what the user says of the GPUs.
+  Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks = {});
   Analysis(const Analysis&) = delete;
   Analysis& operator=(const Analysis&) = delete;
 
@@ -56,6 +58,7 @@ class Analysis {
   const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
   const analyze::Wall& wall() const;                       // the run: when it began and ended
   const analyze::RunShares& run_shares() const;            // and what each GPU did in it
+  const analyze::Efficiency& efficiency() const;           // of all GPUs together
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -82,6 +85,7 @@ class Analysis {
 
   const trace::Trace& trace_;
   std::string source_;
+  analyze::DevicePeaks peaks_;
   mutable std::mutex log_lock_;
   mutable std::vector<std::string_view> log_;
 
@@ -98,6 +102,7 @@ class Analysis {
   mutable Once<std::vector<analyze::ClassTime>> classes_;
   mutable Once<analyze::Wall> wall_;
   mutable Once<analyze::RunShares> run_shares_;
+  mutable Once<analyze::Efficiency> efficiency_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`

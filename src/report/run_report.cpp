@@ -29,6 +29,7 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .steps = analysis.steps(),
                       .classes = analysis.classes(),
                       .shares = analysis.run_shares(),
+                      .efficiency = analysis.efficiency(),
                       .suggestions = analysis.suggestions(),
                       .session = analysis.session()};
   if (analyze::is_fathom_run(analysis.trace())) {

@@ -21,6 +21,7 @@ struct RunReport {
   const std::vector<trace::SpanId>& steps;
   const std::vector<analyze::ClassTime>& classes;  // of GPU work
   const analyze::RunShares& shares;                // of the run, by GPU
+  const analyze::Efficiency& efficiency;
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };

@@ -57,8 +57,8 @@ TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
     std::ranges::sort(facts);
     EXPECT_EQ(facts, (std::vector<std::string_view>{
                          "activity", "bottlenecks", "classes", "critical_path", "dependencies",
-                         "flame", "gpu_work", "hta", "memory", "operations", "run_shares",
-                         "session", "slices", "steps", "suggestions", "wall"}))
+                         "efficiency", "flame", "gpu_work", "hta", "memory", "operations",
+                         "run_shares", "session", "slices", "steps", "suggestions", "wall"}))
         << format;
   }
 }

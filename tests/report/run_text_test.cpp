@@ -28,9 +28,13 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   The GPU computed 30.0 % of 2.0 ms; the largest loss is 65.0 % idle: 1.3 ms before work of which
   the trace does not say when it was launched.
 
-  on the GPU   calls     total      mean       p50       p99   share
-  sgemm            1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %
-  Memcpy HtoD      1  100.0 µs  100.0 µs  100.0 µs  100.0 µs  14.3 %
+  GPU time by class: GEMM 85.7 %, copy 14.3 %
+
+  on the GPU   class  calls     total      mean       p50       p99   share
+  sgemm         gemm      1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %
+  Memcpy HtoD   copy      1  100.0 µs  100.0 µs  100.0 µs  100.0 µs  14.3 %
+
+  0.0 % of the matrix work ran on tensor cores, going by kernel names.
 
   on the host    calls     total      self      mean       p50       p99   share
   ProfilerStep#      1    2.0 ms    1.5 ms    2.0 ms    2.0 ms    2.0 ms  75.0 %

@@ -1,13 +1,13 @@
 import {
   ArcElement, BarController, BarElement, CategoryScale, Chart, DoughnutController, Filler, LinearScale,
-  LineController, LineElement, PointElement, Tooltip, type ChartConfiguration,
+  LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip, type ChartConfiguration,
 } from "chart.js";
 import { useEffect, useRef } from "preact/hooks";
 import { colour, usePaper, useScheme } from "./theme";
 
 Chart.register(
   ArcElement, BarController, BarElement, CategoryScale, DoughnutController, Filler, LinearScale, LineController,
-  LineElement, PointElement, Tooltip,
+  LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip,
 );
 Chart.defaults.animation = false;
 Chart.defaults.maintainAspectRatio = false;

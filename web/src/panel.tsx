@@ -4,7 +4,7 @@ import type { Fill } from "./classes";
 export type Width = 4 | 6 | 8 | 12;
 
 // A titled box of the page's grid, `span` of its twelve columns wide.
-export function Panel(props: { title: string; span: Width; note?: string; children: ComponentChildren }) {
+export function Panel(props: { title: string; span: Width; note?: string | undefined; children: ComponentChildren }) {
   return (
     <section class={`panel c${props.span}`}>
       <h2>

@@ -16,6 +16,7 @@ export interface Summary {
   ring: Ring | null;
   slices: Slices | null;
   operations: Operation[];
+  efficiency: Efficiency;
   classes: ClassTime[]; // of GPU work, most time first; none where they would tell nothing
   scopes: Scope[];
   bottlenecks: Bottleneck[];
@@ -87,17 +88,63 @@ export interface Operation {
   std_ns: number;
   p50_ns: number;
   p99_ns: number;
+  // What it achieved, of operations whose shapes are known: docs/analyses.md.
+  tflops: number | null;
+  gb_s: number | null;
+  peak_pct: number | null;
+  bandwidth_pct: number | null;
+  efficiency_pct: number | null;
+  occupancy_pct: number | null;
+  tensor_cores: boolean | null;
   // Calls by duration, in bins of equal ratio from the shortest (1 ns at least) to the longest.
   histogram?: number[];
 }
 
-// All GPU work of one class: "gemm", for people "matrix product (GEMM)". Shares are of the time of all GPU work.
+// All GPU work of one class: "gemm", for people "GEMM". Shares are of the time of all GPU work.
 export interface ClassTime {
   class: string;
   label: string;
   count: number;
   sum_ns: number;
   share_pct: number;
+}
+
+// How well the GPUs were used. Rates are of the least FLOP and bytes that shapes and types tell.
+export interface Efficiency {
+  device_name: string | null;
+  peaks: Peaks;
+  mfu_pct: number | null;
+  steps: { name: string; time_ns: number; mfu_pct: number }[];
+  work: ShapedWork[]; // most time first
+  text: string[]; // what is known in words, or what is missing
+}
+
+// TFLOP/s and GB/s.
+export interface Peaks {
+  fp32_tflops: number | null;
+  tf32_tflops: number | null;
+  fp16_tflops: number | null;
+  fp8_tflops: number | null;
+  memory_gb_s: number | null;
+}
+
+// All operations of one name and one set of shapes, run by one kernel.
+export interface ShapedWork {
+  operation: string;
+  shapes: string;
+  kernel: string;
+  class: string;
+  arithmetic: "fp32" | "tf32" | "fp16" | "fp8" | null; // of matrix work
+  calls: number;
+  time_ns: number;
+  flop: number;
+  bytes: number;
+  tflops: number;
+  gb_s: number;
+  peak_pct: number | null;
+  bandwidth_pct: number | null;
+  efficiency_pct: number | null;
+  bound_by: "memory" | "arithmetic";
 }
 
 // A scope of the library, as the recorder counted it: exact for the whole run.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyze/hta/device_info.h"
 #include "analyze/operations/steps.h"
 
 namespace fathom::analyze {
@@ -26,20 +27,11 @@ std::optional<std::int64_t> rank_in_name(const std::string& source) {
   return std::nullopt;
 }
 
-// Some sources number the GPUs of their events and of their list of devices differently.
-std::string device_name(const trace::Trace& trace, std::optional<std::int64_t> device) {
-  const std::vector<trace::DeviceInfo>& known = trace.run.devices;
-  if (known.empty()) return {};
-  const auto at = std::find_if(known.begin(), known.end(),
-                               [&](const trace::DeviceInfo& info) { return info.id == device; });
-  return at == known.end() ? known.front().name : at->name;
-}
-
 void analyze_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
                     RankFindings& found) {
   found.times = busy_times(work, device);
   found.device = device.device;
-  found.device_name = device_name(trace, device.device);
+  if (const auto* info = device_info(trace, device.device)) found.device_name = info->name;
   found.temporal = temporal(found.times);
   found.idle = idle_of_device(trace, work, device);
   found.idle_streams = idle_by_stream(trace, work, device);
@@ -107,6 +99,15 @@ void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run) {
     while (next < run.gpus.size() && run.gpus[next].device != one.device) ++next;
     if (next == run.gpus.size()) return;
     one.in_run = RunShares{run.wall, {run.gpus[next++]}, run.steps, run.step_ns};
+  }
+}
+
+void add_efficiency(std::vector<RankFindings>& ranks, std::vector<Efficiency> used) {
+  for (std::size_t i = 0; i < std::min(ranks.size(), used.size()); ++i) {
+    for (KernelStats& kernel : ranks[i].kernels) {
+      if (const NameFigures* known = used[i].of(kernel.name)) kernel.figures = *known;
+    }
+    ranks[i].efficiency = std::move(used[i]);
   }
 }
 

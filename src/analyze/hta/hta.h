@@ -8,6 +8,7 @@
 #include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
 #include "analyze/critical_path/dependencies.h"
+#include "analyze/efficiency/efficiency.h"
 #include "analyze/hta/annotations.h"
 #include "analyze/hta/bandwidth.h"
 #include "analyze/hta/breakdown.h"
@@ -39,6 +40,7 @@ struct RankFindings {
   std::vector<KernelTypeTime> kernel_types;
   std::vector<KernelStats> kernels;
   std::vector<ClassTime> classes;
+  Efficiency efficiency;
   std::optional<double> comm_comp_overlap_pct;
   Launches launches;
   std::uint64_t unlinked_work = 0;  // pieces of work whose launch the trace does not have
@@ -69,13 +71,15 @@ struct HtaOptions {
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const HtaOptions& options = {});
 
-// The same of GPU work that is there already, without the run and what dependencies tell.
+// The same of GPU work that is there already, without the run, efficiency and what dependencies
+// tell.
 std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string& source,
                                    const GpuWork& work, std::uint64_t steps, bool many_ranks);
 // What a GPU did in the run, parted as HTA's window is; absent without GPU work.
 std::optional<Temporal> temporal_of_run(const RankFindings& rank);
 
 void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run);
+void add_efficiency(std::vector<RankFindings>& ranks, std::vector<Efficiency> used);
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
 void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
                           const Dependencies& dependencies);

@@ -44,8 +44,9 @@ std::vector<KernelStats> join_kernels(const std::vector<RankFindings>& ranks) {
   for (const RankFindings& rank : ranks) {
     for (const KernelStats& kernel : rank.kernels) {
       const auto [at, is_new] = places.try_emplace({kernel.name, kernel.type}, joined.size());
-      if (is_new) joined.push_back({kernel.name, kernel.type, kernel.kernel_class, {}});
+      if (is_new) joined.push_back({kernel.name, kernel.type, kernel.kernel_class, {}, {}});
       joined[at->second].durations.merge(kernel.durations);
+      joined[at->second].figures.add(kernel.figures);
     }
   }
   std::sort(joined.begin(), joined.end(), [](const KernelStats& a, const KernelStats& b) {
@@ -125,6 +126,9 @@ HtaSummary summarize(const std::vector<RankFindings>& ranks) {
   std::vector<std::vector<ClassTime>> classes;
   for (const RankFindings& rank : ranks) classes.push_back(rank.classes);
   summary.classes = join_classes(classes);
+  std::vector<Efficiency> efficiencies;
+  for (const RankFindings& rank : ranks) efficiencies.push_back(rank.efficiency);
+  summary.efficiency = join(efficiencies);
   for (const KernelStats& kernel : summary.kernels) {
     summary.kernel_time_ns += kernel.durations.sum_ns();
   }

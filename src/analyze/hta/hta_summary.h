@@ -36,6 +36,7 @@ struct HtaSummary {
   std::vector<KernelStats> kernels;        // of all ranks together, most time first
   std::int64_t kernel_time_ns = 0;         // of all of them
   std::vector<ClassTime> classes;          // of all ranks together, most time first
+  Efficiency efficiency;                   // of all ranks together
   std::vector<HtaBottleneck> bottlenecks;  // of 3 % of the run and more, largest first
 };
 

@@ -17,7 +17,8 @@ std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
         places[row.name * kWorkTypeNames.size() + static_cast<std::size_t>(row.type)];
     if (place == kUnseen) {
       place = static_cast<std::uint32_t>(found.size());
-      found.push_back({std::string(trace.names.view(row.name)), row.type, row.kernel_class, {}});
+      found.push_back(
+          {std::string(trace.names.view(row.name)), row.type, row.kernel_class, {}, {}});
       class_ns.emplace_back();
     }
     found[place].durations.add(row.duration_ns());

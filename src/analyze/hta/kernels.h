@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/efficiency/efficiency.h"
 #include "analyze/hta/gpu_work.h"
 #include "base/duration_stats.h"
 
@@ -14,6 +15,7 @@ struct KernelStats {
   WorkType type = WorkType::compute;
   KernelClass kernel_class = KernelClass::other;  // the one that most of its time is of
   base::DurationStats durations;                  // of single calls; they may overlap
+  NameFigures figures = {};                       // what it achieved, where that is known
 };
 
 // Every kernel, copy and fill: most time first; ties by name.

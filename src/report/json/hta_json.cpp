@@ -3,6 +3,7 @@
 #include "base/json_writer.h"
 #include "report/class_times_report.h"
 #include "report/critical_path_report.h"
+#include "report/efficiency_report.h"
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/ranks_report.h"
@@ -64,6 +65,7 @@ void write_kernel(JsonWriter& json, const analyze::KernelStats& kernel) {
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
   json.key("p50_ns").value(stats.quantile_ns(0.50)).key("p95_ns").value(stats.quantile_ns(0.95));
   json.key("p99_ns").value(stats.quantile_ns(0.99));
+  write_figures(json, &kernel.figures);
 }
 
 void write_kernels(JsonWriter& json, const analyze::RankFindings& rank) {
@@ -80,6 +82,7 @@ void write_kernels(JsonWriter& json, const analyze::RankFindings& rank) {
   }
   json.end_array();
   write_classes(json, rank.classes);
+  write_efficiency(json, rank.efficiency, SIZE_MAX);
   json.key("comm_comp_overlap_pct").value(rank.comm_comp_overlap_pct);
 }
 

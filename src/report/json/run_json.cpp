@@ -1,6 +1,7 @@
 #include "analyze/run/session.h"
 #include "base/json_writer.h"
 #include "report/class_times_report.h"
+#include "report/efficiency_report.h"
 #include "report/gpu_story.h"
 #include "report/run_report.h"
 #include "report/shares_report.h"
@@ -49,7 +50,8 @@ void write_gpus(base::JsonWriter& json, const RunReport& report) {
   json.end_array();
 }
 
-void write_operation(base::JsonWriter& json, const analyze::Operation& operation) {
+void write_operation(base::JsonWriter& json, const analyze::Operation& operation,
+                     const analyze::Efficiency& used) {
   const base::DurationStats& stats = operation.durations;
   json.begin_object().key("name").value(operation.name);
   json.key("kind").value(trace::name_of(operation.kind)).key("class");
@@ -60,7 +62,9 @@ void write_operation(base::JsonWriter& json, const analyze::Operation& operation
   json.key("min_ns").value(stats.min_ns()).key("max_ns").value(stats.max_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("std_ns").value(stats.std_dev_ns());
   json.key("p50_ns").value(stats.quantile_ns(0.50)).key("p95_ns").value(stats.quantile_ns(0.95));
-  json.key("p99_ns").value(stats.quantile_ns(0.99)).end_object();
+  json.key("p99_ns").value(stats.quantile_ns(0.99));
+  write_figures(json, used.of(operation.name));
+  json.end_object();
 }
 
 void write_recorded(base::JsonWriter& json, const NamedFigures& operation) {
@@ -86,9 +90,12 @@ std::string to_json(const RunReport& report, const trace::Trace& trace) {
   write_run(json, report, trace);
   write_gpus(json, report);
   json.key("operations").begin_array();
-  for (const analyze::Operation& operation : report.operations) write_operation(json, operation);
+  for (const analyze::Operation& operation : report.operations) {
+    write_operation(json, operation, report.efficiency);
+  }
   json.end_array();
   write_classes(json, report.classes);
+  write_efficiency(json, report.efficiency, SIZE_MAX);
   json.key("recorded_statistics").begin_array();
   for (const NamedFigures& operation : trace.operations) write_recorded(json, operation);
   json.end_array().key("bottlenecks").begin_array();

@@ -3,6 +3,7 @@
 
 #include "analyze/hta/hta_summary.h"
 #include "analyze/run/profile.h"
+#include "report/efficiency_report.h"
 #include "report/page/histograms.h"
 #include "report/page/part.h"
 #include "report/page/sections.h"
@@ -15,7 +16,7 @@ using analyze::percent_of;
 using base::JsonWriter;
 using trace::SpanKind;
 
-void write_figures(JsonWriter& json, const base::DurationStats& stats) {
+void write_durations(JsonWriter& json, const base::DurationStats& stats) {
   json.key("calls").value(stats.count()).key("total_ns").value(stats.sum_ns());
   json.key("mean_ns").value(stats.mean_ns()).key("min_ns").value(stats.min_ns());
   json.key("max_ns").value(stats.max_ns()).key("std_ns").value(stats.std_dev_ns());
@@ -107,7 +108,8 @@ void write_operations(JsonWriter& json, const RunReport& report, const trace::Tr
     json.value(trace::is_gpu_work(operation.kind)
                    ? std::optional(percent_of(operation.durations.sum_ns(), wholes.gpu_ns))
                    : std::nullopt);
-    write_figures(json, operation.durations);
+    write_durations(json, operation.durations);
+    write_figures(json, report.efficiency.of(operation.name));
     write_histogram(json, histograms[i]);
     json.end_object();
   }
@@ -126,7 +128,8 @@ void write_operations(JsonWriter& json, const HtaReport& hta) {
     const double share_pct = percent_of(kernel.durations.sum_ns(), hta.summary.kernel_time_ns);
     json.key("self_ns").value(kernel.durations.sum_ns());
     json.key("share_pct").value(share_pct).key("gpu_share_pct").value(share_pct);
-    write_figures(json, kernel.durations);
+    write_durations(json, kernel.durations);
+    write_figures(json, &kernel.figures);
     json.end_object();
   }
   json.end_array().key("scopes").begin_array().end_array();

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "report/class_times_report.h"
+#include "report/efficiency_report.h"
 #include "report/page/profile.h"
 #include "report/page/sections.h"
 #include "report/page/story.h"
@@ -69,6 +70,8 @@ void write_warnings(JsonWriter& json, const trace::Trace& trace) {
   json.end_array();
 }
 
+constexpr std::size_t kMostShapes = 500;
+
 // The page has no table of classes that would say nothing.
 std::vector<analyze::ClassTime> worth_showing(const std::vector<analyze::ClassTime>& classes) {
   return tell_anything(classes) ? classes : std::vector<analyze::ClassTime>();
@@ -85,6 +88,7 @@ std::string profile_summary(const explain::Analysis& analysis, const RunReport& 
   write_profile_slices(json, profile);
   write_profile_operations(json, profile);
   write_classes(json, {});
+  write_efficiency(json, {}, 0);
   write_advice(json, HtaReport{});
   write_suggestions(json, report, trace);
   write_profile_memory(json, profile, report.activity.begin_ns);
@@ -138,6 +142,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   write_slices(json, analysis);
   write_operations(json, report, trace);
   write_classes(json, worth_showing(report.classes));
+  write_efficiency(json, report.efficiency, kMostShapes);
   write_advice(json, hta);
   write_suggestions(json, report, trace);
   write_memory(json, trace, memory);
@@ -156,6 +161,7 @@ std::string page_summary(const HtaReport& hta) {
   json.key("slices").null();
   write_operations(json, hta);
   write_classes(json, worth_showing(hta.summary.classes));
+  write_efficiency(json, hta.summary.efficiency, kMostShapes);
   write_advice(json, hta);
   write_suggestions(json, hta);
   json.key("memory").null();

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/table.h"
 #include "report/critical_path_report.h"
+#include "report/efficiency_report.h"
 #include "report/text/more_rows.h"
 
 namespace fathom::report {
@@ -154,7 +155,9 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
   const bool has_class = tell_anything(summary.classes);
   std::vector<std::string> header = {"kernel", "calls", "total", "mean", "p50", "p99", "share"};
+  const bool has_rates = !summary.efficiency.work.empty();
   if (has_class) header.insert(header.begin() + 1, "class");
+  if (has_rates) header.insert(header.end(), {"achieved", "of peak"});
   base::Table table(header);
   const std::size_t shown = std::min(top, summary.kernels.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -167,8 +170,13 @@ std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, s
                                     base::format_duration(stats.quantile_ns(0.5)),
                                     base::format_duration(stats.quantile_ns(0.99)),
                                     share(stats.sum_ns(), summary.kernel_time_ns)};
-    if (has_class)
-      row.insert(row.begin() + 1, std::string(name_of(summary.kernels[i].kernel_class)));
+    const analyze::KernelStats& kernel = summary.kernels[i];
+    if (has_class) row.insert(row.begin() + 1, std::string(name_of(kernel.kernel_class)));
+    if (has_rates) {
+      const analyze::WorkRate* rate = kernel.figures.rate ? &*kernel.figures.rate : nullptr;
+      row.push_back(achieved_text(rate));
+      row.push_back(of_peak_text(rate));
+    }
     table.row(std::move(row));
   }
   return titled(table, width) + more_rows(summary.kernels.size(), shown);

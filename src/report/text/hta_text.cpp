@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/printable.h"
+#include "report/efficiency_report.h"
 #include "report/hta_report.h"
 #include "report/hta_story.h"
 #include "report/ranks_report.h"
@@ -125,6 +126,8 @@ std::string to_text(const HtaReport& report, std::size_t top, std::size_t width,
   } else {
     text += class_line(report.summary.classes, width) + kernels_table(report.summary, top, width);
   }
+  text += efficiency_table(report.summary.efficiency, top, width);
+  text += efficiency_lines(report.summary.efficiency, width);
   if (report.comparison) text += to_text(*report.comparison, top, width);
   if (report.ranks.size() == 1) text += rank_tables(report.ranks.front(), top, width);
   return text + advice(report, width) + "\n";

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/shell_word.h"
 #include "base/table.h"
+#include "report/efficiency_report.h"
 #include "report/gpu_story.h"
 #include "report/headline.h"
 #include "report/recommendations.h"
@@ -54,14 +55,20 @@ std::string shown_name(const Operation& operation) {
   return operation.name.empty() ? "(no name)" : std::string(operation.name);
 }
 
+// What tables have of GPU work where it is known.
+struct GpuColumns {
+  bool has_class = false;
+  const analyze::Efficiency* rates = nullptr;
+};
+
 // GPU work has nothing inside it: its self time is its total.
-std::vector<std::string> operation_row(const Operation& operation, bool gpu_side, bool has_class,
-                                       double whole_ns) {
+std::vector<std::string> operation_row(const Operation& operation, bool gpu_side,
+                                       const GpuColumns& columns, double whole_ns) {
   const base::DurationStats& stats = operation.durations;
   const double share = whole_ns > 0 ? static_cast<double>(operation.self_ns) / whole_ns * 100 : 0;
   std::vector<std::string> row = {shown_name(operation), base::format_count(stats.count()),
                                   base::format_duration(static_cast<double>(stats.sum_ns()))};
-  if (has_class) {
+  if (columns.has_class) {
     row.insert(row.begin() + 1, operation.kernel_class
                                     ? std::string(analyze::name_of(*operation.kernel_class))
                                     : "–");
@@ -71,6 +78,12 @@ std::vector<std::string> operation_row(const Operation& operation, bool gpu_side
   row.push_back(base::format_duration(stats.quantile_ns(0.5)));
   row.push_back(base::format_duration(stats.quantile_ns(0.99)));
   row.push_back(base::format_percent(share));
+  if (columns.rates != nullptr) {
+    const analyze::NameFigures* known = columns.rates->of(operation.name);
+    const analyze::WorkRate* rate = known != nullptr && known->rate ? &*known->rate : nullptr;
+    row.push_back(achieved_text(rate));
+    row.push_back(of_peak_text(rate));
+  }
   return row;
 }
 
@@ -124,15 +137,18 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
     whole_ns += static_cast<double>(operation.self_ns);
   }
   if (side.empty()) return {};
-  const bool has_class = gpu_side && tell_anything(report.classes);
+  GpuColumns columns;
+  columns.has_class = gpu_side && tell_anything(report.classes);
+  if (!report.efficiency.work.empty()) columns.rates = &report.efficiency;
   std::vector<std::string> header = {gpu_side ? "on the GPU" : "on the host", "calls", "total"};
-  if (has_class) header.insert(header.begin() + 1, "class");
+  if (columns.has_class) header.insert(header.begin() + 1, "class");
   if (!gpu_side) header.emplace_back("self");
   header.insert(header.end(), {"mean", "p50", "p99", "share"});
+  if (columns.rates != nullptr) header.insert(header.end(), {"achieved", "of peak"});
   base::Table table(header);
   const std::size_t shown = std::min(top, side.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    table.row(operation_row(*side[i], gpu_side, has_class, whole_ns));
+    table.row(operation_row(*side[i], gpu_side, columns, whole_ns));
   }
   return "\n" + table.text(width) + more_rows(side.size(), shown);
 }
@@ -162,6 +178,7 @@ std::string to_text(const RunReport& report, const trace::Trace& trace, std::siz
   } else {
     text += class_line(report.classes, width) + operation_table(report, trace, true, top, width);
   }
+  text += efficiency_lines(report.efficiency, width);
   if (!trace.operations.empty()) text += recorded_table(trace, top, width);
   text += operation_table(report, trace, false, top, width);
   text += bottleneck_list(report, top, width);

@@ -1,7 +1,11 @@
-import { formatCount, formatDuration } from "../format";
+import { formatCount, formatDuration, formatPercent } from "../format";
 import { Panel } from "../panel";
 import { Histogram } from "./histogram";
+import { rateText } from "./rates";
 import type { Operation } from "../summary";
+
+const known = <Value,>(label: string, value: Value | null, text: (value: Value) => string): [string, string][] =>
+  value === null ? [] : [[label, text(value)]];
 
 // One kernel, with its whole name.
 export function KernelDetails({ kernel, type }: { kernel: Operation; type: string }) {
@@ -15,6 +19,12 @@ export function KernelDetails({ kernel, type }: { kernel: Operation; type: strin
     ["p50", formatDuration(kernel.p50_ns)],
     ["p99", formatDuration(kernel.p99_ns)],
     ["max", formatDuration(kernel.max_ns)],
+    ...known("TFLOP/s", kernel.tflops, rateText),
+    ...known("GB/s", kernel.gb_s, rateText),
+    ...known("of arithmetic peak", kernel.peak_pct, formatPercent),
+    ...known("of memory bandwidth", kernel.bandwidth_pct, formatPercent),
+    ...known("occupancy (estimated)", kernel.occupancy_pct, formatPercent),
+    ...known("tensor cores", kernel.tensor_cores, (uses) => (uses ? "yes" : "no")),
   ];
   return (
     <Panel title="Chosen kernel" span={12}>

@@ -7,6 +7,8 @@ import { isGpuWork, shownName, type ClassTime, type Operation, type Part } from 
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
 import { KernelDetails } from "./details";
+import { achievedText, ofPeakText } from "./rates";
+import { EfficiencyPanel } from "./roofline";
 
 const kTypes: Record<Part, string> = {
   gpu: "compute", comm: "communication", transfer: "copy", overhead: "overhead", cpu: "CPU", idle: "idle",
@@ -34,6 +36,7 @@ export function KernelsTab({ summary }: TabProps) {
         </div>
       </Panel>
       {chosen && <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} />}
+      <EfficiencyPanel efficiency={summary.efficiency} ofClass={ofClass} />
     </>
   );
 }
@@ -48,8 +51,14 @@ function askedClass(classes: ClassTime[]): string {
 const typeWords = (row: Operation, classes: ClassTime[]): string =>
   classes.find((known) => known.class === row.class)?.label ?? typeOf(row);
 
+const kRateColumns: Column<Operation>[] = [
+  { label: "achieved", value: (row) => row.efficiency_pct, text: achievedText, width: 112 },
+  { label: "of peak", value: (row) => row.efficiency_pct, text: ofPeakText, width: 98 },
+];
+
 function columnsOf(kernels: Operation[], classes: ClassTime[]): Column<Operation>[] {
   const hasClasses = classes.length > 0;
+  const hasRates = kernels.some((row) => row.tflops !== null);
   const fill = (row: Operation): Fill => (hasClasses && row.class ? fillOfClass(row.class) : row.part);
   const words = (row: Operation) => typeWords(row, classes);
   const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
@@ -57,13 +66,13 @@ function columnsOf(kernels: Operation[], classes: ClassTime[]): Column<Operation
     ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
   return [
     { label: "kernel", value: (row) => row.name, text: (row) => shownName(row) },
-    { label: hasClasses ? "class" : "type", left: true, value: words, text: (row) => <span class="type"><i class={`fill ${fill(row)}`} />{words(row)}</span>, width: hasClasses ? 190 : 146 },
+    { label: hasClasses ? "class" : "type", left: true, value: words, text: (row) => <span class="type"><i class={`fill ${fill(row)}`} />{words(row)}</span>, width: hasClasses ? 158 : 146 },
     { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
     { ...time("sum", (row) => row.total_ns), narrow: true },
     time("mean", (row) => row.mean_ns),
-    time("min", (row) => row.min_ns),
-    time("max", (row) => row.max_ns),
+    ...(hasRates ? [] : [time("min", (row) => row.min_ns), time("max", (row) => row.max_ns)]),
     time("p99", (row) => row.p99_ns),
+    ...(hasRates ? kRateColumns : []),
     { label: "share", value: (row) => row.gpu_share_pct, text: (row) => known(row.gpu_share_pct, formatPercent), width: 76, narrow: true },
     { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={fill(row)} />, width: 110 },
   ];

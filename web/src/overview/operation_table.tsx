@@ -1,4 +1,5 @@
 import { formatCount, formatDuration, formatPercent } from "../format";
+import { ofPeakText } from "../kernels/rates";
 import { Bar, Panel } from "../panel";
 import { kindWords, shownName, type Operation } from "../summary";
 import { DataTable, type Column } from "../table";
@@ -28,6 +29,8 @@ function columnsOf(operations: Operation[]): Column<Operation>[] {
     { ...time("self", (row) => row.self_ns), narrow: true },
     time("mean", (row) => row.mean_ns),
     time("p99", (row) => row.p99_ns),
+    ...(operations.some((row) => row.efficiency_pct !== null)
+      ? [{ label: "of peak", value: (row: Operation) => row.efficiency_pct, text: (row: Operation) => ofPeakText(row), width: 86 }] : []),
     { label: "share", value: (row) => row.share_pct, text: (row) => formatPercent(row.share_pct), width: 78, narrow: true },
     { label: "", value: (row) => row.self_ns, text: (row) => <Bar share={row.self_ns / largest} part={row.part} />, width: 130 },
   ];

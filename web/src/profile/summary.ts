@@ -35,6 +35,10 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     slices: partsByScope(scopes),
     operations: [],
     classes: [],
+    efficiency: {
+      device_name: null, mfu_pct: null, steps: [], work: [], text: [],
+      peaks: { fp32_tflops: null, tf32_tflops: null, fp16_tflops: null, fp8_tflops: null, memory_gb_s: null },
+    },
     scopes,
     bottlenecks: bottlenecksOf(scopes),
     advice: { findings: [], recommendations: [] },
