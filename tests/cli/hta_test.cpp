@@ -40,8 +40,9 @@ TEST(Hta, TextTellsTheStoryOfARank) {
   const Outcome text = run_program({"hta", scratch.write("trace.json", rank_trace(1, 0))});
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_EQ(text.err, "");
-  EXPECT_NE(text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
-            std::string::npos)
+  EXPECT_NE(
+      text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
+      std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("AllReduce, 100.0 µs (1 call)"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("rank 1 of 2"), std::string::npos) << text.out;
@@ -69,7 +70,7 @@ TEST(Hta, JsonHasTheFiguresOfEachRank) {
   EXPECT_EQ(run["idle_ns"], 90'000);
   EXPECT_EQ(run["idle_causes"][0]["cause"], "launch");
   EXPECT_NEAR(json["run_compute_pct"].get<double>(), 100.0 * 100 / 290, 1e-9);
-  EXPECT_EQ(faults_against("run.schema.json", run), std::vector<std::string>{});
+  EXPECT_EQ(faults_against("run", run), std::vector<std::string>{});
   EXPECT_TRUE(json["headline"].get<std::string>().starts_with("The GPU computed 34.5 %"));
   EXPECT_EQ(rank["launches"]["count"], 2);
   EXPECT_EQ(rank["launches"]["launch_delay_ns"], 70'000);

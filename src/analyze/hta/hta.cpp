@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "analyze/operations/steps.h"
@@ -27,27 +29,35 @@ std::optional<std::int64_t> rank_in_name(const std::string& source) {
 }
 
 // Some sources number the GPUs of their events and of their list of devices differently.
-std::string device_name(const trace::Trace& trace, std::optional<std::int64_t> device) {
-  const std::vector<trace::DeviceInfo>& known = trace.run.devices;
-  if (known.empty()) return {};
-  const auto at = std::find_if(known.begin(), known.end(),
-                               [&](const trace::DeviceInfo& info) { return info.id == device; });
-  return at == known.end() ? known.front().name : at->name;
-}
+class DeviceNames {
+ public:
+  explicit DeviceNames(const trace::Trace& trace) {
+    if (!trace.run.devices.empty()) first_ = trace.run.devices.front().name;
+    for (const trace::DeviceInfo& info : trace.run.devices) names_.try_emplace(info.id, info.name);
+  }
+
+  std::string_view of(std::optional<std::int64_t> device) const {
+    const auto at = device ? names_.find(*device) : names_.end();
+    return at == names_.end() ? first_ : at->second;
+  }
+
+ private:
+  std::string_view first_;
+  std::map<std::int64_t, std::string_view> names_;
+};
 
 void analyze_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-                    RankFindings& found) {
+                    NamePlaces& places, RankFindings& found) {
   found.times = busy_times(work, device);
   found.device = device.device;
-  found.device_name = device_name(trace, device.device);
   found.temporal = temporal(found.times);
   found.idle = idle_of_device(trace, work, device);
   found.idle_streams = idle_by_stream(trace, work, device);
   found.kernel_types = kernel_types(found.times);
-  found.kernels = kernels(trace, work, device);
+  found.kernels = kernels(trace, work, device, places);
   found.classes = class_times(work, device);
   found.comm_comp_overlap_pct = comm_comp_overlap_pct(found.times);
-  found.launches = launches(trace, work, device);
+  found.launches = launches(trace, work, device, places);
   for (const GpuStream& stream : work.of(device)) {
     for (const WorkRow& row : work.of(stream)) {
       if (row.launch == trace::kNoSpan) ++found.unlinked_work;
@@ -55,7 +65,6 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const Device
   }
   found.queues = queue_lengths(trace, work, device);
   found.bandwidths = bandwidths(trace, work, device);
-  found.annotations = annotations(trace, work, device);
 }
 
 }  // namespace
@@ -81,8 +90,13 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   run.steps = steps;
   run.leaves_out_last_step = work.launched_before_ns.has_value();
   std::vector<RankFindings> found(std::max<std::size_t>(work.devices.size(), 1), run);
+  const DeviceNames names(trace);
+  NamePlaces places(trace.names.size() * kWorkTypeNames.size());
+  std::vector<std::vector<Annotation>> annotated = annotations(trace, work);
   for (std::size_t i = 0; i < work.devices.size(); ++i) {
-    analyze_device(trace, work, work.devices[i], found[i]);
+    analyze_device(trace, work, work.devices[i], places, found[i]);
+    found[i].device_name = names.of(work.devices[i].device);
+    found[i].annotations = std::move(annotated[i]);
   }
   if (many_ranks || work.devices.size() > 1) {
     std::vector<RankRun> runs = rank_runs(trace, work);
@@ -109,10 +123,14 @@ void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run) {
 }
 
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {
-  for (RankFindings& one : ranks) {  // one path for all GPUs of the rank
-    one.critical_path = path;
-    one.critical_path.segments = {};  // a timeline shows them; many ranks are kept at once
-  }
+  auto shared = std::make_shared<CriticalPath>();
+  shared->begin_ns = path.begin_ns;
+  shared->end_ns = path.end_ns;
+  shared->bound_by = path.bound_by;
+  shared->steps = path.steps;
+  shared->operations = path.operations;
+  // Not the segments: a timeline shows them, and many ranks are kept at once.
+  for (RankFindings& one : ranks) one.critical_path = shared;
 }
 
 }  // namespace fathom::analyze

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyze/hta/gpu_work.h"
+#include "analyze/hta/name_places.h"
 #include "base/duration_stats.h"
 
 namespace fathom::analyze {
@@ -16,8 +17,9 @@ struct KernelStats {
   base::DurationStats durations;                  // of single calls; they may overlap
 };
 
-// Every kernel, copy and fill: most time first; ties by name.
+// Every kernel, copy and fill: most time first; ties by name. `places` has room for each name of
+// the trace as each type.
 std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
-                                 const DeviceWork& device);
+                                 const DeviceWork& device, NamePlaces& places);
 
 }  // namespace fathom::analyze
