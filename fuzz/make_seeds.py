@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the nsys, snapshot, zip and printable fuzzers: small files with a little of everything."""
+"""Writes the seeds of the nsys, snapshot, zip, run_parts and printable fuzzers: small files with a little of everything."""
 import pathlib
 import pickle
 import sqlite3
@@ -77,6 +77,15 @@ def main():
             for member in ["traces/", "traces/a.json", "__MACOSX/x"]:
                 archive.writestr(zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0)), b"" if member[-1] == "/" else b"[{}]" * 9, method)
             archive.comment = b"seed"
+    # What processes leave behind: whole parts, one that is cut off, one that is something else.
+    parts = CORPUS / "run_parts"
+    parts.mkdir(parents=True, exist_ok=True)
+    between = b"\n--part--\n"
+    traces = [(CORPUS / "perfetto" / name).read_bytes() for name in ("sequence", "slices", "clocks", "counters")]
+    (parts / "two").write_bytes(between.join(traces[:2]))
+    (parts / "four").write_bytes(between.join(traces))
+    (parts / "cut").write_bytes(between.join([traces[0][:-3], traces[1]]))
+    (parts / "foreign").write_bytes(between.join([b"", b"{}", traces[2]]))
     texts = CORPUS / "printable"
     texts.mkdir(parents=True, exist_ok=True)
     (texts / "escapes").write_bytes(b"k\x1b[2J\x07\r\n\t\x7f\xc2\x9b31m \xe2\x80\xae evil \xff\xed\xa0\x80 " + "µ漢👩".encode())

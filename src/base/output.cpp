@@ -111,6 +111,12 @@ Output::Output(const std::string& path) : path_(path), target_(end_of_links(path
   buffer_.reserve(kBufferBytes + kBufferBytes / 4);
 }
 
+Output::Output(int descriptor, const std::string& name)
+    : path_(name), is_in_place_(true), file_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
+  if (file_ < 0) fail_to_write(path_, errno);
+  buffer_.reserve(kBufferBytes + kBufferBytes / 4);
+}
+
 Output::~Output() {
   if (file_ >= 0) ::close(file_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());

@@ -13,6 +13,8 @@ namespace fathom::base {
 class Output {
  public:
   explicit Output(const std::string& path);
+  // What is written to a descriptor of the caller's, which stays open; `name` is for messages.
+  Output(int descriptor, const std::string& name);
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;

@@ -155,7 +155,9 @@ void keep_mark(std::vector<std::string>& words) {
   const auto is_json = [&](std::size_t back) {
     return before >= back && words[before - back] == kJson;
   };
-  if (is_json(1) || (is_json(2) && !words[before - 1].starts_with('-'))) words.insert(mark, kMark);
+  const bool has_file = is_json(2) && (words[before - 1] == kStandard ||  // as a file
+                                       !words[before - 1].starts_with('-'));
+  if (is_json(1) || has_file) words.insert(mark, kMark);
 }
 
 // The first option that is none of the command's; empty where there is no such word.

@@ -118,7 +118,7 @@ Ending run(CompareOptions options, Files& files) {
   show(report, options, files);
   if (!options.outputs.page.empty()) {
     const compare::FlameChange flame = std::move(flames).finish(report.comparison);
-    write_text(report::page_html(report::page_compare(report, flame), "compare"),
+    write_page(report::page_html(report::page_compare(report, flame), "compare"),
                options.outputs.page, files);
   }
   return {.status = options.gate ? gate_status(report.comparison.outcome) : 0};

@@ -1,10 +1,12 @@
 #include "cli/files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 // A terminal may well be both; only a file can be lost.
 bool are_one_file(const std::string& a, const std::string& b) {
   std::error_code unknown;
+  if (a == kStandard || b == kStandard) return false;
   return fs::is_regular_file(a, unknown) && fs::equivalent(a, b, unknown);
 }
 
@@ -30,6 +33,12 @@ auto same_file(const std::vector<std::string>& files, const std::string& path) {
 
 [[noreturn]] void refuse(const std::string& output) {
   throw base::Error(output, "is the input file and is not overwritten", "Name another output file");
+}
+
+constexpr const char* kStandardInput = "standard input";
+
+std::string shown(const std::string& path) {
+  return path == kStandard ? kStandardInput : base::printable(path);
 }
 
 }  // namespace
@@ -53,14 +62,18 @@ void Files::expect_no_input(const std::string& path) const {
 trace::Trace Files::load(const std::string& path) {
   if (path.empty()) throw BadUsage("FILE is empty");
   will_read(path);
-  trace::Trace trace = trace::read_trace(path);
+  if (path == kStandard && std::exchange(is_standard_input_read_, true)) {
+    throw base::Error(kStandardInput, "can be read only once", "Name files for the others");
+  }
+  trace::Trace trace =
+      path == kStandard ? trace::read_trace(STDIN_FILENO, kStandardInput) : trace::read_trace(path);
   input_was_damaged_ |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
   for (const trace::Warning& warning : trace.warnings.all()) {
-    base::say(stderr, fmt::format("fathom: {}: {}\n", base::printable(path), describe(warning)));
+    base::say(stderr, fmt::format("fathom: {}: {}\n", shown(path), describe(warning)));
   }
   if (trace.run.dropped_spans.value_or(0) > 0) {
     base::say(stderr,
-              fmt::format("fathom: {}: {} dropped while recording\n", base::printable(path),
+              fmt::format("fathom: {}: {} dropped while recording\n", shown(path),
                           base::format_plural(static_cast<std::uint64_t>(*trace.run.dropped_spans),
                                               "span was", "spans were")));
   }

@@ -7,8 +7,12 @@
 
 namespace fathom::cli {
 
+// As a file to read, standard input; as one to write, standard output. A file of that name is ./-
+inline constexpr const char* kStandard = "-";
+
 // The files of one call of the program. No command writes over what it reads, by whatever name or
-// link: of two lines that name the same file, the second throws base::Error.
+// link: of two lines that name the same file, the second throws base::Error. Standard input is read
+// once, and one answer goes to standard output.
 class Files {
  public:
   void will_read(const std::string& path);
@@ -27,6 +31,7 @@ class Files {
   std::vector<std::string> inputs_;
   std::vector<std::string> outputs_;
   bool input_was_damaged_ = false;
+  bool is_standard_input_read_ = false;
 };
 
 }  // namespace fathom::cli

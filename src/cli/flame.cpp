@@ -38,7 +38,8 @@ Ending run(FlameCommandOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   const bool is_for_others = options.folded || options.speedscope;  // then that is what -o names
   if (is_for_others) {
-    files.will_write(outputs.page);
+    if (outputs.page == kStandard) outputs.page.clear();
+    expect_new(outputs.page, "Remove it, or name another file", files);
   } else {
     resolve(outputs, files);
   }
@@ -63,7 +64,7 @@ Ending run(FlameCommandOptions options, Files& files) {
     return {};
   }
   const explain::Analysis analysis(trace, options.file);
-  write_text(report::page_html({{"summary", report::page_summary(analysis)},
+  write_page(report::page_html({{"summary", report::page_summary(analysis)},
                                 {"flame", report::page_flame(tree, options.weight)}},
                                "flame"),
              outputs.page, files);

@@ -34,7 +34,7 @@ Examples:
   fathom hta traces/ --json findings.json
   fathom hta traces/ --json | python3 -m json.tool)";
 
-constexpr std::string_view kFindingsBegin = R"({"ranks":)";
+constexpr std::string_view kFindingsBegin = R"({"schema":"https://fathom.invalid/hta.schema.json")";
 
 struct HtaCommandOptions {
   std::vector<std::string> files;
@@ -74,6 +74,7 @@ std::vector<std::string> files_of(const std::string& directory) {
 // made them meant several.
 void expect_not_yet_read(const std::string& path, const Findings& found) {
   const auto whole = [](const std::string& name) { return fs::absolute(name).lexically_normal(); };
+  if (path == kStandard) return;  // Files sees to that
   const auto is_this = [&](const analyze::RankFindings& rank) {
     return whole(rank.source) == whole(path);
   };
@@ -119,7 +120,7 @@ Ending run(HtaCommandOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   std::error_code ignored;
   const bool is_named_twice = std::ranges::find(options.files, outputs.json) != options.files.end();
-  if (!outputs.json.empty() && !is_named_twice &&
+  if (!outputs.json.empty() && outputs.json != kStandard && !is_named_twice &&
       (fs::is_directory(outputs.json, ignored) ||
        is_something_else(outputs.json, kFindingsBegin))) {
     options.files.insert(options.files.begin(), std::exchange(outputs.json, {}));
@@ -145,7 +146,7 @@ Ending run(HtaCommandOptions options, Files& files) {
         {}, files);
   }
   if (!outputs.page.empty()) {
-    write_text(report::page_html({{"summary", page_summary(report)}}), outputs.page, files);
+    write_page(report::page_html({{"summary", page_summary(report)}}), outputs.page, files);
   }
   return {};
 }

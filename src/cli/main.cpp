@@ -40,8 +40,10 @@ Command help_command() {
 std::string what_is_read() {
   constexpr std::size_t kHelpColumns = 100;
   std::string text = report::wrapped(
-      fmt::format("Reads {}, recognised by content, not by file name.", trace::kFormatsRead), "",
-      kHelpColumns);
+      fmt::format("Reads {}, recognised by content, not by file name. As the name of a file, - is "
+                  "standard input or standard output.",
+                  trace::kFormatsRead),
+      "", kHelpColumns);
   text.erase(text.find_last_not_of('\n') + 1);
   return text;
 }

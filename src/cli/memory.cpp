@@ -53,6 +53,7 @@ void show(const MemoryOptions& options, const explain::Analysis& analysis, std::
     return;
   }
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
+  if (!outputs.wants_text()) return;
   base::say(stream, to_text(report, trace, options.top, base::terminal_width(stream)));
 }
 
@@ -75,13 +76,14 @@ Ending show_file(MemoryOptions options, Files& files) {
   const explain::Analysis analysis(trace, file);
   if (outputs.wants_json || outputs.page.empty()) show(options, analysis, stdout, files);
   if (!outputs.page.empty()) {
-    write_text(report::page_html({{"summary", report::page_summary(analysis)}}, "memory"),
+    write_page(report::page_html({{"summary", report::page_summary(analysis)}}, "memory"),
                outputs.page, files);
   }
   return {};
 }
 
 Ending record_and_show(const MemoryOptions& options, Files& files) {
+  expect_no_standard_output(options.outputs.page, options.outputs.json);
   files.will_write(options.outputs.json);
   const bool is_reserved = options.outputs.page.empty();
   const std::string output =

@@ -1,10 +1,10 @@
 #include "cli/outputs.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +12,9 @@
 #include "base/output.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
+#include "base/terminal.h"
+#include "report/page/page.h"
+#include "trace/read/input.h"
 
 namespace fathom::cli {
 namespace {
@@ -29,9 +32,34 @@ void expect_two_files(const Outputs& outputs) {
   throw base::Error(outputs.page, "named for both -o and --json", "Name two different files");
 }
 
+void expect_one_on_standard_output(const Outputs& outputs, const std::string& other) {
+  const bool has_json = outputs.wants_json && outputs.json.empty();
+  const int answers =
+      (has_json ? 1 : 0) + (outputs.page == kStandard ? 1 : 0) + (other == kStandard ? 1 : 0);
+  if (answers > 1) {
+    throw base::Error("standard output", "takes one answer, and several are to go there",
+                      "Name a file for all but one of them");
+  }
+}
+
+// Standard output as it is: for pages and traces, whose bytes are no text for people.
+base::Output standard_output() {
+  if (base::is_terminal(stdout)) {
+    throw base::Error("standard output", "is a terminal", "Redirect it, or name a file");
+  }
+  std::fflush(stdout);
+  return {STDOUT_FILENO, "standard output"};
+}
+
+void write_whole(std::string text, base::Output&& output) {
+  output.buffer() = std::move(text);
+  output.finish();
+}
+
 }  // namespace
 
-void resolve(Outputs& outputs, Files& files) {
+void resolve(Outputs& outputs, Files& files, const std::string& other) {
+  if (outputs.json == kStandard) outputs.json.clear();
   if (outputs.page.ends_with(".json")) {
     if (!outputs.wants_json || !outputs.json.empty()) {
       throw base::Error(outputs.page, "-o writes the page, which is HTML",
@@ -40,8 +68,14 @@ void resolve(Outputs& outputs, Files& files) {
     outputs.json = std::exchange(outputs.page, {});
   }
   expect_two_files(outputs);
+  expect_one_on_standard_output(outputs, other);
   files.will_write(outputs.json);
   files.will_write(outputs.page);
+  if (is_something_else(outputs.page, report::page_begin())) {
+    throw base::Error(outputs.page,
+                      "exists and is not a page from Fathom, so it is not overwritten",
+                      "Name another file");
+  }
 }
 
 void write_text(std::string text, const std::string& path, Files& files) {
@@ -51,30 +85,47 @@ void write_text(std::string text, const std::string& path, Files& files) {
   }
   files.will_write(path);
   const auto size = static_cast<double>(text.size());
-  base::Output output(path);
-  output.buffer() = std::move(text);
-  output.finish();
+  write_whole(std::move(text), base::Output(path));
   base::say(stderr,
             fmt::format("fathom: {}: {}\n", base::printable(path), base::format_bytes(size)));
 }
 
 void write_json(std::string text, const std::string& path, Files& files) {
-  constexpr std::size_t kTelling = 8;  // the first key of each command's JSON differs by then
-  if (is_something_else(path, std::string_view(text).substr(0, kTelling))) {
+  // As far as it says which command's it is, whatever the version.
+  if (is_something_else(path, std::string_view(text).substr(0, text.find(',')))) {
     throw base::Error(path, "exists and is not JSON from this command, so it is not overwritten",
                       "Name another file, or put --json last to print to standard output");
   }
   write_text(std::move(text), path, files);
 }
 
+void write_page(std::string html, const std::string& path, Files& files) {
+  if (path != kStandard) return write_text(std::move(html), path, files);
+  write_whole(std::move(html), standard_output());
+}
+
+void expect_new(const std::string& path, const std::string& what_to_do, Files& files) {
+  files.will_write(path);
+  std::error_code unknown;
+  if (path == kStandard || !std::filesystem::is_regular_file(path, unknown)) return;
+  if (std::filesystem::file_size(path, unknown) == 0) return;
+  throw base::Error(path, "exists and is not overwritten", what_to_do);
+}
+
+base::Output output_to(const std::string& path) {
+  if (path == kStandard) return standard_output();
+  return base::Output(path);
+}
+
 bool is_something_else(const std::string& path, std::string_view begin) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;  // no pipe is read here
-  std::ifstream in(path, std::ios::binary);
-  std::string head(begin.size(), '\0');
-  if (!in.read(head.data(), 1)) return false;
-  in.read(head.data() + 1, static_cast<std::streamsize>(head.size()) - 1);
-  return head != begin;
+  if (std::filesystem::file_size(path, unknown) == 0) return false;
+  try {
+    return !trace::Input::open(path)->head().starts_with(begin);  // unpacked, where it is packed
+  } catch (const base::Error&) {
+    return true;
+  }
 }
 
 }  // namespace fathom::cli

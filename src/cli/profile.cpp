@@ -131,6 +131,7 @@ void expect_numbered_files(const ProfileOptions& options) {
 }
 
 Ending run(const ProfileOptions& options, Files& files) {
+  expect_no_standard_output(options.output, options.outputs.json);
   files.will_write(options.outputs.json);
   expect_numbered_files(options);
   RecordedRun recorded;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/printable.h"
+#include "cli/command_line.h"
 #include "profiler/leftovers.h"
 #include "record/launch/passed_signals.h"
 #include "record/launch/run_trace.h"
@@ -46,6 +47,12 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
     }
   });
   return run;
+}
+
+void expect_no_standard_output(const std::string& run, const std::string& json) {
+  if (run != kStandard && json != kStandard) return;
+  throw BadUsage(fmt::format("{} -: standard output is the program's. Name a file",
+                             run == kStandard ? "-o" : "--json"));
 }
 
 void say_of_run(const std::function<void()>& say) noexcept {

@@ -33,6 +33,10 @@ struct RunOutput {
 RecordedRun record_run(const std::vector<std::string>& command, record::Injection what,
                        double memory_interval_ms, const RunOutput& output, Files& files);
 
+// Standard output is the recorded program's: neither the run nor its JSON goes there. Throws
+// BadUsage.
+void expect_no_standard_output(const std::string& run, const std::string& json);
+
 // What is said of a run never stands in for how the program ended, whatever it meets: a full disk,
 // a standard error that is closed.
 void say_of_run(const std::function<void()>& say) noexcept;

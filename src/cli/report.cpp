@@ -19,6 +19,7 @@ Examples:
   fathom report trace.json.gz --top 30
   fathom report trace.json.gz --by class          GEMM, attention, elementwise, …
   fathom report trace.json.gz --json report.json
+  gunzip < trace.json.gz | fathom report - -o - > report.html
   fathom report profile.json --json | python3 -m json.tool)";
 
 struct ReportOptions {
@@ -29,11 +30,11 @@ struct ReportOptions {
   std::string peak;
 };
 
-void write_page(const std::string& path, const explain::Analysis& analysis, Files& files) {
+std::string page_of(const explain::Analysis& analysis) {
   report::PageData data = report::page_timeline(analysis);
   data.emplace_back("summary", report::page_summary(analysis));
   data.emplace_back("flame", report::page_flame(analysis.flame(), analyze::FlameWeight::cpu));
-  write_text(report::page_html(data), path, files);
+  return report::page_html(data);
 }
 
 Ending run(ReportOptions options, Files& files) {
@@ -50,7 +51,7 @@ Ending run(ReportOptions options, Files& files) {
                 options.by == "class" ? report::KernelRows::by_class : report::KernelRows::by_name),
         {}, files);
   }
-  if (!outputs.page.empty()) write_page(outputs.page, analysis, files);
+  if (!outputs.page.empty()) write_page(page_of(analysis), outputs.page, files);
   return {};
 }
 

@@ -57,8 +57,8 @@ void show_figures(const explain::Analysis& analysis, const TimelineOptions& opti
 
 Ending run(TimelineOptions options, Files& files) {
   Outputs& outputs = options.outputs;
-  resolve(outputs, files);
-  files.will_write(options.chrome);
+  resolve(outputs, files, options.chrome);
+  if (!options.chrome.empty()) expect_new(options.chrome, "Remove it, or name another file", files);
   trace::Trace trace = files.load(options.file);
   const bool draws = !options.chrome.empty() || !outputs.page.empty();
   std::string summary;  // of the whole, like the figures
@@ -72,11 +72,12 @@ Ending run(TimelineOptions options, Files& files) {
   if (!outputs.page.empty()) {
     report::PageData data = report::page_timeline(explain::Analysis(trace, options.file));
     data.emplace_back("summary", std::move(summary));
-    write_text(report::page_html(data, "timeline"), outputs.page, files);
+    write_page(report::page_html(data, "timeline"), outputs.page, files);
   }
   if (options.chrome.empty()) return {};
-  trace::write_trace(trace, options.chrome, trace::OutputFormat::chrome_json);
-  if (outputs.wants_text()) {
+  base::Output chrome = output_to(options.chrome);
+  trace::write_trace(trace, chrome, trace::OutputFormat::chrome_json);
+  if (outputs.wants_text() && options.chrome != kStandard) {
     base::say(stdout, fmt::format("{}: {}\n", base::printable(options.chrome),
                                   base::format_plural(trace.spans.size(), "span", "spans")));
   }

@@ -1,16 +1,23 @@
 #include "explain/analysis.h"
 
+#include <fmt/format.h>
+
 #include <future>
 #include <utility>
 
 #include "advise/suggest.h"
 #include "analyze/operations/steps.h"
 #include "analyze/run/session.h"
+#include "base/error.h"
+#include "base/format.h"
 
 namespace fathom::explain {
 namespace {
 
 constexpr std::size_t kBottlenecks = 5;
+// Each GPU has a critical path and steps of its own in what is found, so their number is a factor
+// of it. More than any machine has; a file that says otherwise was made to hurt.
+constexpr std::size_t kMostGpus = 4096;
 
 }  // namespace
 
@@ -118,6 +125,11 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
     const std::optional<analyze::GpuWork> windowed =
         window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
     const analyze::GpuWork& work = windowed ? *windowed : gpu_work();
+    if (work.devices.size() > kMostGpus) {
+      throw base::Error(source_, fmt::format("names {} GPUs; at most {} can be analyzed",
+                                             base::format_count(work.devices.size()),
+                                             base::format_count(kMostGpus)));
+    }
     auto used = std::async(std::launch::async,
                            [&] { return analyze::efficiencies(trace_, work, steps(), peaks_); });
     std::vector<analyze::RankFindings> found =

@@ -58,10 +58,7 @@ void refuse_if_cut(const Input& input) {
   }
 }
 
-}  // namespace
-
-Trace read_trace(const std::string& path) {
-  const std::shared_ptr<const Input> input = Input::open(path);
+Trace read_whole(const std::shared_ptr<const Input>& input) {
   Trace trace = read_as_it_is(input);
   refuse_if_cut(*input);
   if (trace.args_at) {
@@ -73,7 +70,18 @@ Trace read_trace(const std::string& path) {
   }
   set_aside_strays(trace);
   set_aside_impossible_bytes(trace);
+  set_aside_impossible_times(trace);
   return trace;
+}
+
+}  // namespace
+
+Trace read_trace(const std::string& path) {
+  return read_whole(Input::open(path));
+}
+
+Trace read_trace(int descriptor, const std::string& name) {
+  return read_whole(Input::open(descriptor, name));
 }
 
 }  // namespace fathom::trace

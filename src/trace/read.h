@@ -16,4 +16,7 @@ inline constexpr const char* kFormatsRead =
 // nothing to read: a missing or empty file, a directory, a format that is none of ours.
 Trace read_trace(const std::string& path);
 
+// The same of what can be read from a descriptor, which stays open; `name` is for messages.
+Trace read_trace(int descriptor, const std::string& name);
+
 }  // namespace fathom::trace

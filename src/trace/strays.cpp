@@ -81,6 +81,34 @@ void set_aside_impossible_bytes(Trace& trace) {
   trace.warnings.add(WarningKind::impossible_bytes, kNowhere, count);
 }
 
+void set_aside_impossible_times(Trace& trace) {
+  constexpr double kMostInAll = 4.6e18;  // 2^62
+  const Spans& spans = trace.spans;
+  double sum = 0;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    sum += static_cast<double>(spans.duration_ns[id]);
+    first = std::min(first, spans.start_ns[id]);
+    last = std::max(last, spans.end_ns(id));
+  }
+  std::uint64_t count = 0;
+  const std::int64_t base = trace.run.base_time_ns.value_or(0);
+  std::int64_t ignored = 0;
+  if (__builtin_add_overflow(base, first, &ignored) ||
+      __builtin_add_overflow(base, last, &ignored)) {
+    trace.run.base_time_ns.reset();
+    ++count;
+  }
+  if (sum > kMostInAll) {
+    const auto most = static_cast<std::int64_t>(kMostInAll / static_cast<double>(spans.size()));
+    count += spans.size();
+    keep_spans(trace, [&](SpanId id) { return spans.duration_ns[id] <= most; });
+    count -= spans.size();
+  }
+  if (count > 0) trace.warnings.add(WarningKind::bad_number, kNowhere, count);
+}
+
 void set_aside_strays(Trace& trace) {
   if (trace.run.begin_ns || trace.spans.size() < kFewestSpans || !lasts_long(trace)) return;
   const std::optional<Range> dense = dense_range(trace);

@@ -17,4 +17,9 @@ void set_aside_strays(Trace& trace);
 // 4 TB: no machine has them, and a sum of a few would be no number any more.
 void set_aside_impossible_bytes(Trace& trace);
 
+// Takes out and counts (WarningKind::bad_number) spans so long that the sum of all is no number any
+// more, which is 146 years; and the time of the beginning, where no 64 bits hold it together with
+// that of the spans.
+void set_aside_impossible_times(Trace& trace);
+
 }  // namespace fathom::trace

@@ -2,11 +2,15 @@
 
 #include <string>
 
+#include "base/output.h"
 #include "trace/trace.h"
 
 namespace fathom::trace {
 
 enum class OutputFormat { chrome_json, perfetto, profile_json };
+
+// The format that the name of a file asks for. Throws base::Error where it is none we know.
+OutputFormat format_of(const std::string& path);
 
 // Writes a trace in the format its name asks for: .json (Chrome; .json.gz and .json.zst packed),
 // .pftrace or .perfetto-trace (Perfetto), .profile.json (profile; packed likewise). The file
@@ -15,5 +19,6 @@ enum class OutputFormat { chrome_json, perfetto, profile_json };
 // were written: a profile does not hold them all.
 std::size_t write_trace(const Trace& trace, const std::string& path);
 std::size_t write_trace(const Trace& trace, const std::string& path, OutputFormat format);
+std::size_t write_trace(const Trace& trace, base::Output& out, OutputFormat format);
 
 }  // namespace fathom::trace

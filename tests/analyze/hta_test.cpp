@@ -179,6 +179,44 @@ TEST(Hta, CopiesHaveARateByDirection) {
   EXPECT_FALSE(found.bandwidths[1].max_gb_s);  // took no time that was measured
 }
 
+TEST(Hta, AnnotationsInsideThoseOfTheSameNameCountOnce) {
+  const trace::Trace trace = GpuTrace()
+                                 .host(SpanKind::annotation, "a", 0, 100)
+                                 .host(SpanKind::annotation, "b", 1, 98)
+                                 .host(SpanKind::annotation, "a", 2, 96)
+                                 .launch(10, 1, "k", 200, 5)
+                                 .launch(20, 1, "k", 300, 7)
+                                 .host(SpanKind::annotation, "b", 150, 10)
+                                 .launch(151, 1, "k", 400, 9)
+                                 .take();
+  const std::vector<Annotation> found = holistic(trace, "t").front().annotations;
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].name, "b");
+  EXPECT_EQ(found[0].kernels, 3U);
+  EXPECT_EQ(found[0].gpu_ns, 21);
+  EXPECT_EQ(found[1].name, "a");
+  EXPECT_EQ(found[1].calls, 2U);
+  EXPECT_EQ(found[1].kernels, 2U);
+  EXPECT_EQ(found[1].gpu_ns, 12);
+}
+
+TEST(Hta, AGpuHasTheAnnotationsOfItsWorkAndTheFirstThoseOfNone) {
+  const trace::Trace trace = GpuTrace()
+                                 .host(SpanKind::annotation, "first", 0, 10)
+                                 .launch(1, 1, "k", 200, 5)
+                                 .host(SpanKind::annotation, "second", 20, 10)
+                                 .launch(21, 1, "k", 300, 7, 7, SpanKind::kernel, 1)
+                                 .host(SpanKind::annotation, "idle", 40, 10)
+                                 .take();
+  const std::vector<RankFindings> found = holistic(trace, "t");
+  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found[0].annotations.size(), 2U);
+  EXPECT_EQ(found[0].annotations[0].name, "first");
+  EXPECT_EQ(found[0].annotations[1].name, "idle");
+  ASSERT_EQ(found[1].annotations.size(), 1U);
+  EXPECT_EQ(found[1].annotations[0].name, "second");
+}
+
 TEST(Hta, AnnotationsHaveTheWorkThatIsLaunchedInsideThem) {
   const Trace trace = GpuTrace()
                           .host(SpanKind::annotation, "forward", 0, 100)

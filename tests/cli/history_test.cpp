@@ -55,7 +55,7 @@ TEST_F(History, NamesTheRunAtWhichAnOperationMoved) {
 TEST_F(History, SaysTheSameAsJson) {
   const Outcome outcome = history(24, 15, 230, {"--json"});
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  EXPECT_EQ(faults_against("history.schema.json", json), std::vector<std::string>{});
+  EXPECT_EQ(faults_against("history", json), std::vector<std::string>{});
   const nlohmann::json& moved = json["operations"][0];
   EXPECT_EQ(moved["operation"], "moved");
   ASSERT_EQ(moved["change_points"].size(), 1U);

@@ -70,7 +70,7 @@ TEST(Hta, JsonHasTheFiguresOfEachRank) {
   EXPECT_EQ(run["idle_ns"], 90'000);
   EXPECT_EQ(run["idle_causes"][0]["cause"], "launch");
   EXPECT_NEAR(json["run_compute_pct"].get<double>(), 100.0 * 100 / 290, 1e-9);
-  EXPECT_EQ(faults_against("run.schema.json", run), std::vector<std::string>{});
+  EXPECT_EQ(faults_against("run", run), std::vector<std::string>{});
   EXPECT_TRUE(json["headline"].get<std::string>().starts_with("The GPU computed 34.5 %"));
   EXPECT_EQ(rank["launches"]["count"], 2);
   EXPECT_EQ(rank["launches"]["launch_delay_ns"], 70'000);

@@ -1,6 +1,7 @@
 #include "cli/run_program.h"
 
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -37,22 +38,25 @@ Outcome run_program(const std::vector<std::string>& arguments, const RunOptions&
   if (options.own_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 
   std::string program = FATHOM_BINARY_DIR "/bin/fathom";
-  std::vector<std::string> words = arguments;
-  std::vector<char*> argv = {program.data()};
+  std::vector<std::string> words = options.under;
+  words.push_back(program);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   options.columns.empty() ? unsetenv("COLUMNS") : setenv("COLUMNS", options.columns.c_str(), 1);
   pid_t child = 0;
   const int failed =
-      posix_spawn(&child, program.c_str(), &actions, &attributes, argv.data(), environ);
+      posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) throw std::runtime_error("cannot start " + program);
   if (options.started) options.started(child);
   int status = 0;
-  waitpid(child, &status, 0);
+  struct rusage used {};
+  wait4(child, &status, 0, &used);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-          content_of(out), content_of(err)};
+          content_of(out), content_of(err), std::int64_t{used.ru_maxrss} * 1024};
 }
 
 Scratch::Scratch() {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ struct Outcome {
   int signal = 0;
   std::string out;
   std::string err;
+  std::int64_t most_memory = 0;  // resident, in bytes
 };
 
 struct RunOptions {
@@ -20,6 +22,7 @@ struct RunOptions {
   std::string input = "/dev/null";
   std::string output = {};                  // where standard output goes; caught where empty
   std::string columns = {};                 // the variable COLUMNS; not there where it is empty
+  std::vector<std::string> under = {};      // a program that runs it, with its options
   bool own_group = false;                   // a process group of its own, as a terminal gives it
   std::function<void(pid_t)> started = {};  // called with its id
 };

@@ -1,7 +1,9 @@
 #include "cli/schema.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/run_program.h"
 
@@ -10,14 +12,53 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kEnding = ".schema.json";
+
+const json& schema_of(const std::string& name) {
+  static std::map<std::string, json> read;
+  const auto [at, is_new] = read.try_emplace(name);
+  if (is_new) {
+    at->second = json::parse(content_of(FATHOM_SOURCE_DIR "/docs/" + name + ".schema.json"));
+  }
+  return at->second;
+}
+
 class Check {
  public:
-  explicit Check(const json& root) : root_(root) {}
+  explicit Check(const json& root) : root_(&root) {}
 
   void value(const json& document, const json& schema, const std::string& at) {
+    described(document, schema, at);
+    if (!document.is_object()) return;
+    std::set<std::string> names;
+    if (!collect(schema, names)) return;
+    for (const auto& [name, member] : document.items()) {
+      if (!names.contains(name))
+        faults.push_back(at + ": has " + name + ", which nobody describes");
+    }
+  }
+
+  std::vector<std::string> faults;
+
+ private:
+  // Calls `visit` with what a reference leads to, as long as that is the root of references.
+  template <typename Visit>
+  void follow(const json& schema, const Visit& visit) {
+    const std::string to = schema["$ref"].get<std::string>();
+    const json* const before = root_;
+    if (to.ends_with(kEnding)) {
+      root_ = &schema_of(to.substr(0, to.size() - kEnding.size()));
+      visit(*root_);
+    } else {
+      visit(root_->at(json::json_pointer(to.substr(1))));
+    }
+    root_ = before;
+  }
+
+  // What is said of it, whatever else it has.
+  void described(const json& document, const json& schema, const std::string& at) {
     if (schema.contains("$ref")) {
-      return value(document,
-                   root_.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))), at);
+      follow(schema, [&](const json& to) { described(document, to, at); });
     }
     if (schema.contains("type") && !is_of_type(document, schema["type"])) {
       faults.push_back(at + ": is not " + schema["type"].dump());
@@ -25,11 +66,20 @@ class Check {
     if (schema.contains("enum") && !holds(schema["enum"], document)) {
       faults.push_back(at + ": is none of " + schema["enum"].dump());
     }
+    if (schema.contains("const") && schema["const"] != document) {
+      faults.push_back(at + ": is not " + schema["const"].dump());
+    }
     if (schema.contains("minimum") && document.is_number() && document < schema["minimum"]) {
       faults.push_back(at + ": is below " + schema["minimum"].dump());
     }
-    if (schema.contains("oneOf")) one_of(document, schema["oneOf"], at);
-    if (document.is_object()) object(document, schema, at);
+    for (const json& part : schema.value("allOf", json::array())) described(document, part, at);
+    if (schema.contains("oneOf") && fitting(document, schema["oneOf"], at) != 1) {
+      faults.push_back(at + ": fits none, or several, of oneOf");
+    }
+    if (schema.contains("anyOf") && fitting(document, schema["anyOf"], at) == 0) {
+      faults.push_back(at + ": fits none of anyOf");
+    }
+    if (document.is_object()) members(document, schema, at);
     if (document.is_array() && schema.contains("items")) {
       for (std::size_t i = 0; i < document.size(); ++i) {
         value(document[i], schema["items"], at + "/" + std::to_string(i));
@@ -37,9 +87,6 @@ class Check {
     }
   }
 
-  std::vector<std::string> faults;
-
- private:
   static bool holds(const json& list, const json& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
   }
@@ -53,43 +100,58 @@ class Check {
     return type == (document.is_number() ? "number" : document.type_name());
   }
 
-  void one_of(const json& document, const json& schemas, const std::string& at) {
-    std::size_t fitting = 0;
-    for (const json& schema : schemas) {
-      Check check(root_);
-      check.value(document, schema, at);
-      if (check.faults.empty()) ++fitting;
-    }
-    if (fitting != 1) faults.push_back(at + ": fits " + std::to_string(fitting) + " of one");
+  std::size_t fitting(const json& document, const json& schemas, const std::string& at) const {
+    return static_cast<std::size_t>(
+        std::count_if(schemas.begin(), schemas.end(), [&](const json& schema) {
+          Check check(*root_);
+          check.value(document, schema, at);
+          return check.faults.empty();
+        }));
   }
 
-  void object(const json& document, const json& schema, const std::string& at) {
+  void members(const json& document, const json& schema, const std::string& at) {
     for (const json& name : schema.value("required", json::array())) {
       if (!document.contains(name)) faults.push_back(at + ": lacks " + name.dump());
     }
     const json properties = schema.value("properties", json::object());
+    const json others = schema.value("additionalProperties", json(true));
     for (const auto& [name, member] : document.items()) {
       if (properties.contains(name)) {
         value(member, properties[name], at + "/" + name);
-      } else if (schema.value("additionalProperties", json(true)) == false) {
+      } else if (others.is_object()) {
+        value(member, others, at + "/" + name);
+      } else if (others == false) {
         faults.push_back(at + ": has " + name);
       }
     }
   }
 
-  const json& root_;
+  // The names of the members that a schema describes; false where it leaves them open on purpose.
+  bool collect(const json& schema, std::set<std::string>& names) {
+    if (schema.contains("additionalProperties") || schema.contains("anyOf") ||
+        schema.contains("oneOf")) {
+      return false;
+    }
+    bool is_closed = true;
+    if (schema.contains("$ref")) {
+      follow(schema, [&](const json& to) { is_closed &= collect(to, names); });
+    }
+    for (const json& part : schema.value("allOf", json::array())) is_closed &= collect(part, names);
+    const json properties = schema.value("properties", json::object());
+    for (const auto& [name, property] : properties.items()) names.insert(name);
+    return is_closed;
+  }
+
+  const json* root_;
 };
 
 }  // namespace
 
-std::vector<std::string> schema_faults(const json& document, const json& schema) {
+std::vector<std::string> faults_against(const std::string& name, const json& document) {
+  const json& schema = schema_of(name);
   Check check(schema);
   check.value(document, schema, "");
   return check.faults;
-}
-
-std::vector<std::string> faults_against(const std::string& name, const json& document) {
-  return schema_faults(document, json::parse(content_of(FATHOM_SOURCE_DIR "/docs/" + name)));
 }
 
 }  // namespace fathom::cli

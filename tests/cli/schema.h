@@ -6,13 +6,10 @@
 
 namespace fathom::cli {
 
-// Where `document` is not as the JSON schema says, a line each: "/operations/0/kind: …". Knows what
-// the schemas of docs/ use: type, enum, required, properties, additionalProperties, items, minimum,
-// oneOf and references within the schema.
-std::vector<std::string> schema_faults(const nlohmann::json& document,
-                                       const nlohmann::json& schema);
-
-// The same, of docs/NAME.
+// Where `document` is not as docs/NAME.schema.json says, a line each: "/operations/0/kind: …".
+// Knows what the schemas of docs/ use: type, enum, const, required, properties,
+// additionalProperties, items, minimum, allOf, anyOf, oneOf, and references within a schema and to
+// others of docs/. Stricter than a schema in one thing: what no schema describes is a fault.
 std::vector<std::string> faults_against(const std::string& name, const nlohmann::json& document);
 
 }  // namespace fathom::cli

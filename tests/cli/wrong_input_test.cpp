@@ -180,7 +180,7 @@ TEST(WrongUsage, ConvertRefusesItsOwnInputAndUnknownEndings) {
   const Scratch scratch;
   const std::string text = R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1}])";
   const std::string in = scratch.write("in.json", text);
-  expect_one_line(run_program({"convert", in, in}), "is the input file and is not overwritten");
+  expect_one_line(run_program({"convert", in, in}), "not overwritten");
   expect_one_line(run_program({"convert", in, scratch.path("out.xyz")}), "out.xyz");
   expect_one_line(run_program({"convert", in, scratch.path("no/such/folder/out.json")}),
                   "out.json: cannot be written: the directory does not exist. Create it");

@@ -97,7 +97,7 @@ TEST(Analysis, SaysWhatTheAnalysesSay) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].rank, 3);
     EXPECT_EQ(found[i].device, expected[i].device);
-    EXPECT_EQ(found[i].critical_path.bound_by, expected[i].critical_path.bound_by);
+    EXPECT_EQ(found[i].critical_path->bound_by, expected[i].critical_path->bound_by);
     EXPECT_EQ(found[i].kernels.size(), expected[i].kernels.size());
   }
   EXPECT_EQ(analysis.suggestions(true).list.size(), advise::suggest(trace, true).list.size());

@@ -17,7 +17,7 @@ after(() => rmSync(scratch, { recursive: true }));
 
 function convert(from, name) {
   const to = join(scratch, name);
-  execFileSync(process.env.FATHOM_PROGRAM, ['convert', from, to], { stdio: 'ignore' });
+  execFileSync(process.env.FATHOM_PROGRAM, ['convert', '--force', from, to], { stdio: 'ignore' });
   return to;
 }
 

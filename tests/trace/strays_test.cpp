@@ -59,4 +59,16 @@ TEST(Strays, AreNotWhatIsManyOrNearOrReachesTheOthers) {
   EXPECT_EQ(whole.spans.size(), 3U);
 }
 
+// 127 years each: no 64 bits hold the sum of three.
+TEST(ImpossibleTimes, AreSetAsideWhereTheirSumIsNoNumber) {
+  const auto span = [](const std::string& name, const std::string& dur) {
+    return R"({"ph":"X","pid":1,"tid":1,"ts":1,"name":")" + name + R"(","dur":)" + dur + "}";
+  };
+  const std::string endless = span("endless", "4000000000000000");
+  const Trace trace = read(endless + "," + endless + "," + endless + "," + span("a", "5"));
+  ASSERT_EQ(trace.spans.size(), 1U);
+  EXPECT_EQ(trace.name(0), "a");
+  EXPECT_EQ(trace.warnings.count(WarningKind::bad_number), 3U);
+}
+
 }  // namespace fathom::trace::strays_test

@@ -19,9 +19,9 @@ struct Annotation {
   std::int64_t gpu_range_ns = 0;
 };
 
-// Most GPU time first, then most host time. Nested ranges each count what is inside them; a range
-// inside one of the same name counts once.
-std::vector<Annotation> annotations(const trace::Trace& trace, const GpuWork& work,
-                                    const DeviceWork& device);
+// For each GPU those that it did work for or saw; the first has those of no GPU, too. Most GPU time
+// first, then most host time. Nested ranges each count what is inside them; a range inside one of
+// the same name counts once.
+std::vector<std::vector<Annotation>> annotations(const trace::Trace& trace, const GpuWork& work);
 
 }  // namespace fathom::analyze

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "analyze/hta/device_info.h"
@@ -28,7 +29,7 @@ std::optional<std::int64_t> rank_in_name(const std::string& source) {
 }
 
 void analyze_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-                    RankFindings& found) {
+                    NamePlaces& places, RankFindings& found) {
   found.times = busy_times(work, device);
   found.device = device.device;
   if (const auto* info = device_info(trace, device.device)) found.device_name = info->name;
@@ -36,10 +37,10 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const Device
   found.idle = idle_of_device(trace, work, device);
   found.idle_streams = idle_by_stream(trace, work, device);
   found.kernel_types = kernel_types(found.times);
-  found.kernels = kernels(trace, work, device);
+  found.kernels = kernels(trace, work, device, places);
   found.classes = class_times(work, device);
   found.comm_comp_overlap_pct = comm_comp_overlap_pct(found.times);
-  found.launches = launches(trace, work, device);
+  found.launches = launches(trace, work, device, places);
   for (const GpuStream& stream : work.of(device)) {
     for (const WorkRow& row : work.of(stream)) {
       if (row.launch == trace::kNoSpan) ++found.unlinked_work;
@@ -47,7 +48,6 @@ void analyze_device(const trace::Trace& trace, const GpuWork& work, const Device
   }
   found.queues = queue_lengths(trace, work, device);
   found.bandwidths = bandwidths(trace, work, device);
-  found.annotations = annotations(trace, work, device);
 }
 
 }  // namespace
@@ -75,8 +75,11 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   run.steps = steps;
   run.leaves_out_last_step = work.launched_before_ns.has_value();
   std::vector<RankFindings> found(std::max<std::size_t>(work.devices.size(), 1), run);
+  NamePlaces places(trace.names.size() * kWorkTypeNames.size());
+  std::vector<std::vector<Annotation>> annotated = annotations(trace, work);
   for (std::size_t i = 0; i < work.devices.size(); ++i) {
-    analyze_device(trace, work, work.devices[i], found[i]);
+    analyze_device(trace, work, work.devices[i], places, found[i]);
+    found[i].annotations = std::move(annotated[i]);
   }
   if (many_ranks || work.devices.size() > 1) {
     std::vector<RankRun> runs = rank_runs(trace, work);
@@ -112,10 +115,14 @@ void add_efficiency(std::vector<RankFindings>& ranks, std::vector<Efficiency> us
 }
 
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {
-  for (RankFindings& one : ranks) {  // one path for all GPUs of the rank
-    one.critical_path = path;
-    one.critical_path.segments = {};  // a timeline shows them; many ranks are kept at once
-  }
+  auto shared = std::make_shared<CriticalPath>();
+  shared->begin_ns = path.begin_ns;
+  shared->end_ns = path.end_ns;
+  shared->bound_by = path.bound_by;
+  shared->steps = path.steps;
+  shared->operations = path.operations;
+  // Not the segments: a timeline shows them, and many ranks are kept at once.
+  for (RankFindings& one : ranks) one.critical_path = shared;
 }
 
 void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,8 +57,8 @@ struct RankFindings {
   // Absent without GPU work.
   std::optional<RunShares> in_run;
 
-  // Of the whole rank, all steps, without its segments; total_ns() is 0 without spans.
-  CriticalPath critical_path;
+  // Of the whole rank, all steps, without its segments: one for all of its GPUs.
+  std::shared_ptr<const CriticalPath> critical_path;
 
   RankRun run;  // what comparing ranks needs; empty unless asked for
 };

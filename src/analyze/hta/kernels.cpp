@@ -6,16 +6,15 @@
 namespace fathom::analyze {
 
 std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
-                                 const DeviceWork& device) {
-  constexpr std::uint32_t kUnseen = UINT32_MAX;
-  std::vector<std::uint32_t> places(trace.names.size() * kWorkTypeNames.size(), kUnseen);
+                                 const DeviceWork& device, NamePlaces& places) {
+  places.begin_list();
   std::vector<KernelStats> found;
   std::vector<std::array<std::int64_t, kKernelClasses>> class_ns;  // of each
   for (const std::uint32_t at : device.by_start) {
     const WorkRow& row = work.rows[at];
     std::uint32_t& place =
-        places[row.name * kWorkTypeNames.size() + static_cast<std::size_t>(row.type)];
-    if (place == kUnseen) {
+        places.of(row.name * kWorkTypeNames.size() + static_cast<std::size_t>(row.type));
+    if (place == NamePlaces::kUnseen) {
       place = static_cast<std::uint32_t>(found.size());
       found.push_back(
           {std::string(trace.names.view(row.name)), row.type, row.kernel_class, {}, {}});

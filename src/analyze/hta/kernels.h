@@ -5,6 +5,7 @@
 
 #include "analyze/efficiency/efficiency.h"
 #include "analyze/hta/gpu_work.h"
+#include "analyze/hta/name_places.h"
 #include "base/duration_stats.h"
 
 namespace fathom::analyze {
@@ -18,8 +19,9 @@ struct KernelStats {
   NameFigures figures = {};                       // what it achieved, where that is known
 };
 
-// Every kernel, copy and fill: most time first; ties by name.
+// Every kernel, copy and fill: most time first; ties by name. `places` has room for each name of
+// the trace as each type.
 std::vector<KernelStats> kernels(const trace::Trace& trace, const GpuWork& work,
-                                 const DeviceWork& device);
+                                 const DeviceWork& device, NamePlaces& places);
 
 }  // namespace fathom::analyze

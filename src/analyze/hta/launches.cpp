@@ -46,14 +46,14 @@ void add(LaunchStats& stats, std::int64_t cpu_ns, std::int64_t gpu_ns, std::int6
 
 }  // namespace
 
-Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device) {
+Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+                  NamePlaces& places) {
   const trace::Spans& spans = trace.spans;
-  constexpr std::uint32_t kUnseen = UINT32_MAX;
-  std::vector<std::uint32_t> places(trace.names.size(), kUnseen);
+  places.begin_list();
   Launches found;
   for (const Launch& launch : launches_of(work, device)) {
-    std::uint32_t& place = places[spans.name[launch.call]];
-    if (place == kUnseen) {
+    std::uint32_t& place = places.of(spans.name[launch.call]);
+    if (place == NamePlaces::kUnseen) {
       place = static_cast<std::uint32_t>(found.by_call.size());
       found.by_call.push_back({});
       found.by_call.back().name = trace.name(launch.call);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyze/hta/gpu_work.h"
+#include "analyze/hta/name_places.h"
 #include "base/duration_stats.h"
 
 namespace fathom::analyze {
@@ -28,6 +29,8 @@ struct Launches {
   std::vector<LaunchStats> by_call;  // most launches first; ties by name
 };
 
-Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device);
+// `places` has room for each name of the trace.
+Launches launches(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+                  NamePlaces& places);
 
 }  // namespace fathom::analyze

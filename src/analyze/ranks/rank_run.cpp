@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 
 #include "analyze/hta/work_type.h"
@@ -72,10 +76,11 @@ class Keys {
   }
 
   std::uint32_t number(const CollectiveKey& key) {
-    const auto at = std::find(run_.keys.begin(), run_.keys.end(), key);
-    if (at != run_.keys.end()) return static_cast<std::uint32_t>(at - run_.keys.begin());
-    run_.keys.push_back(key);
-    return static_cast<std::uint32_t>(run_.keys.size() - 1);
+    const auto next = static_cast<std::uint32_t>(run_.keys.size());
+    const auto [at, is_new] =
+        by_key_.try_emplace(std::tuple(key.operation, key.group, key.elements), next);
+    if (is_new) run_.keys.push_back(key);
+    return at->second;
   }
 
   const trace::Trace& trace_;
@@ -83,6 +88,8 @@ class Keys {
   bool has_args_ = true;
   bool is_first_ = true;
   std::unordered_map<trace::NameId, std::uint32_t> by_name_;
+  std::map<std::tuple<std::string, std::string, std::optional<std::int64_t>>, std::uint32_t>
+      by_key_;
 };
 
 RankRun run_of(const trace::Trace& trace, const GpuWork& gpu, const DeviceWork& device) {

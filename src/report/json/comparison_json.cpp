@@ -4,6 +4,7 @@
 #include "fathom/figures.h"
 #include "report/comparison_report.h"
 #include "report/comparison_words.h"
+#include "report/json/document.h"
 
 namespace fathom::report {
 namespace {
@@ -110,8 +111,7 @@ void write_summary(JsonWriter& json, const Comparison& comparison) {
 std::string to_json(const ComparisonReport& report) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object();
-  json.key("baseline");
+  begin_document(json, "compare").key("baseline");
   write_names(json, report.base);
   json.key("current");
   write_names(json, report.current);

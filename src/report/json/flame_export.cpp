@@ -6,6 +6,7 @@
 
 #include "base/json_writer.h"
 #include "report/flame_report.h"
+#include "report/json/document.h"
 
 namespace fathom::report {
 namespace {
@@ -62,7 +63,11 @@ std::string frame_name(std::string_view name) {
 std::string to_json(const FlameTree& tree, FlameWeight weight) {
   std::string out;
   base::JsonWriter json(out);
-  json.begin_object().key("weight").value(name_of(weight)).key("unit").value(unit_of(weight));
+  begin_document(json, "flame")
+      .key("weight")
+      .value(name_of(weight))
+      .key("unit")
+      .value(unit_of(weight));
   json.key("root");
   write_node(json, tree, children_by_weight(tree, weight), 0, weight);
   json.end_object();

@@ -1,6 +1,7 @@
 #include "base/json_writer.h"
 #include "fathom/figures.h"
 #include "report/history_report.h"
+#include "report/json/document.h"
 
 namespace fathom::report {
 namespace {
@@ -34,7 +35,7 @@ void write_operation(JsonWriter& json, const compare::History& history,
 std::string to_json(const compare::History& history) {
   std::string out;
   JsonWriter json(out);
-  json.begin_object().key("runs").begin_array();
+  begin_document(json, "history").key("runs").begin_array();
   for (const std::string& run : history.runs) json.value(run);
   json.end_array();
   json.key("threshold_percent").value(history.threshold_pct);

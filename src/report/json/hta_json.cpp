@@ -6,6 +6,7 @@
 #include "report/efficiency_report.h"
 #include "report/hta_report.h"
 #include "report/hta_story.h"
+#include "report/json/document.h"
 #include "report/ranks_report.h"
 #include "report/shares_report.h"
 
@@ -155,10 +156,10 @@ void write_annotations(JsonWriter& json, const analyze::RankFindings& rank) {
   json.end_array();
 }
 
-void write_critical_path(JsonWriter& json, const analyze::CriticalPath& path, std::size_t top) {
+void write_critical_path(JsonWriter& json, const analyze::RankFindings& rank, std::size_t top) {
   json.key("critical_path");
-  if (path.total_ns() > 0) {
-    write_json(json, path, top);
+  if (rank.critical_path && rank.critical_path->total_ns() > 0) {
+    write_json(json, *rank.critical_path, top);
   } else {
     json.null();
   }
@@ -196,7 +197,7 @@ void write_rank(JsonWriter& json, const analyze::RankFindings& rank, std::size_t
   write_queues(json, rank);
   write_bandwidths(json, rank);
   write_annotations(json, rank);
-  write_critical_path(json, rank.critical_path, top);
+  write_critical_path(json, rank, top);
   json.end_object();
 }
 
@@ -229,7 +230,7 @@ std::string to_json(const HtaReport& report, std::size_t top) {
   const analyze::HtaSummary& summary = report.summary;
   std::string out;
   JsonWriter json(out);
-  json.begin_object().key("headline").value(hta_story(report));
+  begin_document(json, "hta").key("headline").value(hta_story(report));
   json.key("ranks").begin_array();
   for (const analyze::RankFindings& rank : report.ranks) write_rank(json, rank, top);
   json.end_array();

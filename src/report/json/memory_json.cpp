@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/json_writer.h"
+#include "report/json/document.h"
 #include "report/memory_report.h"
 
 namespace fathom::report {
@@ -145,7 +146,7 @@ std::string to_json(const MemoryReport& report, const trace::Trace& trace) {
   const DeviceMemory* const main = main_device(memory);
   std::string out;
   base::JsonWriter json(out);
-  json.begin_object().key("source").value(report.source);
+  begin_document(json, "memory").key("source").value(report.source);
   json.key("command").value(trace.run.command.empty()
                                 ? std::nullopt
                                 : std::optional<std::string_view>(trace.run.command));

@@ -3,6 +3,7 @@
 #include "report/class_times_report.h"
 #include "report/efficiency_report.h"
 #include "report/gpu_story.h"
+#include "report/json/document.h"
 #include "report/run_report.h"
 #include "report/shares_report.h"
 
@@ -86,7 +87,7 @@ void write_recorded(base::JsonWriter& json, const NamedFigures& operation) {
 std::string to_json(const RunReport& report, const trace::Trace& trace) {
   std::string out;
   base::JsonWriter json(out);
-  json.begin_object();
+  begin_document(json, "report");
   write_run(json, report, trace);
   write_gpus(json, report);
   json.key("operations").begin_array();

@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/json/document.h"
 #include "report/run_report.h"
 
 namespace fathom::report {
@@ -119,10 +120,8 @@ void write_flame(base::JsonWriter& json, const ProfileSession& session) {
   }
 }
 
-}  // namespace
-
-void write_session(base::JsonWriter& json, const ProfileSession& session) {
-  json.begin_object().key("name").value(std::string_view(session.name));
+void write_members(base::JsonWriter& json, const ProfileSession& session) {
+  json.key("name").value(std::string_view(session.name));
   write_time(json, session);
   write_memory(json, session);
   write_kernels(json, session);
@@ -130,13 +129,20 @@ void write_session(base::JsonWriter& json, const ProfileSession& session) {
   write_findings(json, session);
   json.key("trace_path").value(std::string_view(session.trace_path));
   write_flame(json, session);
+}
+
+}  // namespace
+
+void write_session(base::JsonWriter& json, const ProfileSession& session) {
+  write_members(json.begin_object(), session);
   json.end_object();
 }
 
 std::string to_json(const ProfileSession& session) {
   std::string out;
   base::JsonWriter json(out);
-  write_session(json, session);
+  write_members(begin_document(json, "session"), session);
+  json.end_object();
   return out + "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/json_writer.h"
 #include "fathom/figures.h"
+#include "report/json/document.h"
 #include "report/suggest_report.h"
 #include "trace/track_label.h"
 
@@ -67,7 +68,7 @@ std::string to_json(const SuggestReport& report, std::size_t top) {
   const advise::Suggestions& found = report.found;
   std::string out;
   JsonWriter json(out);
-  json.begin_object().key("source").value(report.source);
+  begin_document(json, "suggest").key("source").value(report.source);
   json.key("run_ms").value(found.run_ms);
   json.key("measured_ms").value(found.measured_ms).key("replayed_ms").value(found.replayed_ms);
   json.key("replay_error_pct").value(found.replay_error_pct);

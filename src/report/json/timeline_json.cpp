@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/json/document.h"
 #include "report/timeline_report.h"
 #include "trace/track_label.h"
 
@@ -7,7 +8,7 @@ namespace fathom::report {
 std::string to_json(const analyze::TimelineStats& stats, const trace::Trace& trace) {
   std::string out;
   base::JsonWriter json(out);
-  json.begin_object().key("total_time_ns").value(stats.total_ns());
+  begin_document(json, "timeline").key("total_time_ns").value(stats.total_ns());
   json.key("cpu_active_time_ns").value(stats.cpu_active_ns);
   json.key("gpu_active_time_ns").value(stats.gpu_active_ns);
   json.key("overlap_time_ns").value(stats.overlap_ns);

@@ -46,6 +46,12 @@ std::string gzip(std::string_view bytes) {
 
 }  // namespace
 
+std::string_view page_begin() {
+  constexpr std::string_view kMark = "content=\"Fathom\">";
+  const std::string_view page = page_template();
+  return page.substr(0, page.find(kMark) + kMark.size());
+}
+
 std::string page_html(const PageData& data, std::string_view start) {
   const std::string_view page = page_template();
   const std::size_t place = page.find(kPlaceOfData);

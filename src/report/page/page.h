@@ -15,6 +15,9 @@ using PageData = std::vector<std::pair<std::string, std::string>>;
 // It opens on the tab `start` where the address names none; on the first without one.
 std::string page_html(const PageData& data, std::string_view start = {});
 
+// How every page begins, so that a file can be told to be one.
+std::string_view page_begin();
+
 // The page as web/ builds it, without data.
 std::string_view page_template();
 

@@ -183,10 +183,11 @@ std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, s
 }
 
 std::string rank_tables(const RankFindings& rank, std::size_t top, std::size_t width) {
+  const std::string path =
+      rank.critical_path ? to_text(*rank.critical_path, top, width, rank.leaves_out_last_step) : "";
   return types_table(rank, width) + idle_table(rank, top, width) +
          launches_table(rank, top, width) + queue_table(rank, top, width) +
-         bandwidth_table(rank, top, width) + annotations_table(rank, top, width) +
-         to_text(rank.critical_path, top, width, rank.leaves_out_last_step);
+         bandwidth_table(rank, top, width) + annotations_table(rank, top, width) + path;
 }
 
 }  // namespace fathom::report

@@ -83,21 +83,35 @@ std::shared_ptr<const Input> Input::open(const std::string& path) {
     if (errno == ENOENT) throw base::Error(path, "no such file");
     fail(path, "cannot open");
   }
-  struct stat info {};
-  if (::fstat(input->file_, &info) != 0) fail(path, "cannot read");
-  if (S_ISDIR(info.st_mode)) {
-    throw base::Error(path, "is a directory, not a trace",
-                      "If it holds the ranks of a job: fathom hta " + base::shell_word(path));
-  }
-  if (!S_ISREG(info.st_mode)) {
-    const int copy = copy_to_temporary(input->file_, path);
-    ::close(input->file_);
-    input->file_ = copy;
-    if (::fstat(copy, &info) != 0) fail(path, "cannot read");
-  }
-  input->stored_size_ = static_cast<std::uint64_t>(info.st_size);
-  input->look_at_head();
+  input->take_file();
   return input;
+}
+
+std::shared_ptr<const Input> Input::open(int descriptor, const std::string& name) {
+  const std::shared_ptr<Input> input(new Input);
+  input->name_ = name;
+  input->file_ = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (input->file_ < 0) fail(name, "cannot read");
+  input->take_file();
+  return input;
+}
+
+void Input::take_file() {
+  struct stat info {};
+  if (::fstat(file_, &info) != 0) fail(name_, "cannot read");
+  if (S_ISDIR(info.st_mode)) {
+    throw base::Error(name_, "is a directory, not a trace",
+                      "If it holds the ranks of a job: fathom hta " + base::shell_word(name_));
+  }
+  // A file that somebody has read a part of is read from there on.
+  if (!S_ISREG(info.st_mode) || ::lseek(file_, 0, SEEK_CUR) != 0) {
+    const int copy = copy_to_temporary(file_, name_);
+    ::close(file_);
+    file_ = copy;
+    if (::fstat(copy, &info) != 0) fail(name_, "cannot read");
+  }
+  stored_size_ = static_cast<std::uint64_t>(info.st_size);
+  look_at_head();
 }
 
 std::shared_ptr<const Input> Input::from_bytes(std::string bytes, std::string name) {

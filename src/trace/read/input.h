@@ -20,6 +20,8 @@ class Input {
   // at any offset (a pipe) is first copied to a temporary file, and so is the one file of a ZIP
   // archive.
   static std::shared_ptr<const Input> open(const std::string& path);
+  // What is left to read of a descriptor of the caller's.
+  static std::shared_ptr<const Input> open(int descriptor, const std::string& name);
   static std::shared_ptr<const Input> from_bytes(std::string bytes, std::string name = "input");
 
   ~Input();
@@ -49,6 +51,7 @@ class Input {
 
  private:
   Input() = default;
+  void take_file();
   void look_at_head();
   [[noreturn]] void fail_as_empty() const;
   void take_out_of_zip();

@@ -126,6 +126,9 @@ Sniffed sniff(std::string_view head) {
   if (looks_like_perfetto(head) && !(is_json && text[0] == '{' && is_text(head))) {
     return {Format::perfetto, {}};
   }
+  if (text.starts_with(R"({"schema":"https://fathom.invalid/)")) {
+    return {Format::foreign, "JSON that a command of fathom wrote"};
+  }
   // A list is told by the objects in it: of events, or of a profile's entries.
   if (is_json) return {format_of_object(text[0] == '{' ? text : skip_space(text.substr(1))), {}};
   if (head.starts_with("SQLite format 3")) return {Format::sqlite, {}};

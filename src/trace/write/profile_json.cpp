@@ -123,6 +123,7 @@ class ProfileWriter {
   base::JsonWriter json_;
   std::vector<bool> chosen_;
   std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is not an entry
+  std::vector<SpanId> entry_around_;   // by span: the innermost entry that it lies in
   std::vector<ScopeParts> parts_;      // of scopes, by span; empty where the GPU is not known
 };
 
@@ -142,6 +143,12 @@ void ProfileWriter::number_entries() {
   SpanId next = 0;
   for (std::size_t id = 0; id < chosen_.size(); ++id) {
     if (chosen_[id]) entry_numbers_[id] = next++;
+  }
+  entry_around_.assign(chosen_.size(), kNoSpan);
+  for (SpanId id = 0; id < chosen_.size(); ++id) {  // parents stand before their children
+    const SpanId parent = trace_.spans.parent[id];
+    if (parent == kNoSpan) continue;
+    entry_around_[id] = chosen_[parent] ? parent : entry_around_[parent];
   }
 }
 
@@ -165,8 +172,7 @@ void ProfileWriter::write_entry(SpanId id) {
   } else {
     json_.key("thread").value(track.tid_text);
   }
-  SpanId parent = spans.parent[id];
-  while (parent != kNoSpan && !chosen_[parent]) parent = spans.parent[parent];
+  const SpanId parent = entry_around_[id];
   json_.key("parent");
   parent == kNoSpan ? json_.null() : json_.value(entry_numbers_[parent]);
   write_other_fields(id);

@@ -6,7 +6,6 @@
 #include "trace/write/formats.h"
 
 namespace fathom::trace {
-namespace {
 
 OutputFormat format_of(const std::string& path) {
   std::string_view name = path;
@@ -24,14 +23,16 @@ OutputFormat format_of(const std::string& path) {
                     "(Chrome), .profile.json, .profile.json.gz or .profile.json.zst (profile)");
 }
 
-}  // namespace
-
 std::size_t write_trace(const Trace& trace, const std::string& path) {
   return write_trace(trace, path, format_of(path));
 }
 
 std::size_t write_trace(const Trace& trace, const std::string& path, OutputFormat format) {
   base::Output out(path);
+  return write_trace(trace, out, format);
+}
+
+std::size_t write_trace(const Trace& trace, base::Output& out, OutputFormat format) {
   std::size_t spans = trace.spans.size();
   switch (format) {
     case OutputFormat::chrome_json:

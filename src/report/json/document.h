@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/json_writer.h"
+
+namespace fathom::report {
+
+// How every JSON that a command writes begins: {"schema": the $id of docs/NAME.schema.json,
+// "fathom": the version that wrote it, … The $id is a name, and nothing is there to be fetched;
+// validators of some age resolve references from web addresses alone. The schema comes first, so
+// that a file can be told by its beginning, whatever the version.
+base::JsonWriter& begin_document(base::JsonWriter& json, std::string_view name);
+
+}  // namespace fathom::report
