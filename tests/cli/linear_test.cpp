@@ -164,6 +164,7 @@ TEST_P(Linear, TwiceTheFileIsTwiceTheWork) {
 INSTANTIATE_TEST_SUITE_P(
     Hostile, Linear,
     ::testing::Values(Case{"ManyTracks", many_tracks, {"hta"}, 200},
+                      Case{"ManyDevices", many_devices, {"hta"}, 200},
                       Case{"LaunchesAtOneInstant", one_instant, {"hta"}, 200},
                       Case{"OneCorrelation", one_correlation, {"hta"}, 200},
                       Case{"CorrelationZero", correlation_zero, {"hta"}, 200},
@@ -171,11 +172,5 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"Collectives", many_collectives, {"hta"}, 200},
                       Case{"SnapshotAnnotations", snapshot_annotations, {"memory"}, 500}),
     [](const auto& test) { return std::string(test.param.name); });
-
-// Not yet: for each GPU the causes of its idle time are looked for among all that the host did. A
-// trace of more than 4,096 GPUs is refused, which bounds it.
-INSTANTIATE_TEST_SUITE_P(DISABLED_Hostile, Linear,
-                         ::testing::Values(Case{"ManyDevices", many_devices, {"hta"}, 200}),
-                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace fathom::cli::linear_test

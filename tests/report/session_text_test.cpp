@@ -96,10 +96,6 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
   Memory: at most 16 MB on the device.
   4 MB in 3 blocks was still allocated at the end of the recording: clCreateBuffer in "cache" and 1 more place.
 
-  what to change                                     saves
-  Optimise matmul first: it takes the most GPU time  2.5 %
-  how: fathom suggest run.pftrace
-
 )");
 }
 

@@ -23,6 +23,7 @@ constexpr std::int64_t kLongAfterWaitNs = 10'000'000;  // the same after a wait
 constexpr std::int64_t kSlowCallNs = 1'000'000;
 constexpr std::int64_t kTimesUsualCall = 10;
 constexpr std::int64_t kWaitSlackNs = 10'000;  // waits return before the work's recorded end (ROCm)
+constexpr std::int64_t kLooksPerSpan = 16;     // a trace of thousands of GPUs must not take forever
 constexpr double kOneOfMany = 0.8;             // a function that is nearly all of what calls it
 constexpr double kMostOfIt = 0.4;              // one that is the most of it
 
@@ -42,7 +43,8 @@ IdleCauseFinder::IdleCauseFinder(const trace::Trace& trace, const GpuWork& work)
       roles_(call_roles(trace)),
       calls_(trace.tracks.size()),
       waits_(trace.tracks.size()),
-      launched_ns_(work.rows.size(), INT64_MAX) {
+      launched_ns_(work.rows.size(), INT64_MAX),
+      left_(kLooksPerSpan * static_cast<std::int64_t>(trace.spans.size())) {
   const std::vector<bool> takes_part = threads_of_run(trace, work);
   std::vector<std::uint64_t> launches(trace.tracks.size());
   for (const WorkRow& row : work.rows) {
@@ -75,20 +77,25 @@ IdleCauseFinder::IdleCauseFinder(const trace::Trace& trace, const GpuWork& work)
 // The threads that launch its work wait for it some of the time. If the rest is less than what the
 // GPU needs, launching is not the limit: where it comes late, a wait has let the queue run empty.
 void IdleCauseFinder::look_at(const DeviceWork& device, Interval run, std::int64_t busy_ns) {
-  std::vector<bool> launches(trace_.tracks.size());
+  std::int64_t waited = 0;  // by the thread that waits longest
+  TrackId last = UINT32_MAX;
   for (const std::uint32_t at : device.by_start) {
     const SpanId launch = work_.rows[at].launch;
-    if (launch != kNoSpan) launches[trace_.spans.track[launch]] = true;
+    if (launch == kNoSpan || trace_.spans.track[launch] == last) continue;
+    last = trace_.spans.track[launch];
+    waited = std::max(waited, waited_ns(last, run));
   }
-  std::vector<Interval> waiting;
-  for (TrackId id = 0; id < launches.size(); ++id) {
-    if (!launches[id]) continue;
-    for (const SpanId wait : waits_[id]) {
-      waiting.push_back({trace_.spans.start_ns[wait], trace_.spans.end_ns(wait)});
-    }
-  }
-  const std::int64_t waited = base::length_within(base::normalize(std::move(waiting)), run);
   host_keeps_up_ = run.length() - waited < busy_ns;
+}
+
+std::int64_t IdleCauseFinder::waited_ns(TrackId track, Interval run) {
+  const auto [at, is_new] = waited_.try_emplace(track);
+  if (!is_new) return at->second;
+  std::vector<Interval> waiting;
+  for (const SpanId wait : waits_[track]) {
+    waiting.push_back({trace_.spans.start_ns[wait], trace_.spans.end_ns(wait)});
+  }
+  return at->second = base::length_within(base::normalize(std::move(waiting)), run);
 }
 
 SpanId IdleCauseFinder::last_wait(TrackId track, std::int64_t time) const {
@@ -125,6 +132,7 @@ CauseOfGap IdleCauseFinder::cause_on_host(const IdleGapOfGpu& gap, TrackId track
                                           std::int64_t launched_ns) {
   const trace::Spans& spans = trace_.spans;
   const Interval host = {gap.time.begin, launched_ns};
+  if (left_ <= 0) return {IdleCause::launch, kNoSpan, track, host};
   if (host.length() >= kOtherStreamNs) track = busiest_track(track, host);
   const std::vector<SpanId>& calls = calls_[track];
   const auto begins_before = [&](SpanId call, std::int64_t time) {
@@ -141,6 +149,7 @@ CauseOfGap IdleCauseFinder::cause_on_host(const IdleGapOfGpu& gap, TrackId track
   std::int64_t longest_ns = 0;
   std::int64_t in_calls = 0;
   std::int64_t until = host.begin;
+  left_ -= last - first;
   for (; first != last; ++first) {
     const Interval inside = clipped(spans, *first, host);
     in_calls += std::max<std::int64_t>(0, inside.end - std::max(inside.begin, until));
@@ -180,6 +189,7 @@ TrackId IdleCauseFinder::busiest_track(TrackId launching, Interval time) const {
   TrackId busiest = launching;
   std::int64_t most = recorded_ns(launching, time);
   for (const TrackId track : threads_) {
+    if (left_ <= 0) break;
     const std::int64_t ns = recorded_ns(track, time);
     if (ns > most) {
       most = ns;
@@ -198,6 +208,7 @@ std::vector<SpanId> IdleCauseFinder::spans_in(TrackId id, Interval time) const {
       static_cast<SpanId>(std::lower_bound(begin, end, time.begin) - spans.start_ns.begin());
   const auto last =
       static_cast<SpanId>(std::lower_bound(begin, end, time.end) - spans.start_ns.begin());
+  left_ -= static_cast<std::int64_t>(last - first) + 1;
   std::vector<SpanId> found;
   if (first > track.first_span) {  // those that were open when it began are around the one before
     for (SpanId at = first - 1; at != kNoSpan; at = spans.parent[at]) {
@@ -227,7 +238,7 @@ std::int64_t IdleCauseFinder::recorded_ns(TrackId track, Interval time) const {
 
 CodeOfGap IdleCauseFinder::code_of(TrackId track, Interval time) const {
   const trace::Spans& spans = trace_.spans;
-  if (2 * recorded_ns(track, time) < time.length()) return {};
+  if (left_ <= 0 || 2 * recorded_ns(track, time) < time.length()) return {};
   const std::vector<SpanId> inside = spans_in(track, time);
   std::unordered_map<SpanId, std::vector<SpanId>> children;
   std::vector<SpanId> level;  // the outermost

@@ -33,6 +33,8 @@ struct CodeOfGap {
 };
 
 // Says why a GPU was idle, by the definitions of IdleCause. Refers to the trace and the work.
+// However many GPUs are idle while the host does much, it looks at each span some times and no
+// more: then work that was launched late has `launch` for its cause.
 class IdleCauseFinder {
  public:
   IdleCauseFinder(const trace::Trace& trace, const GpuWork& work);
@@ -52,6 +54,7 @@ class IdleCauseFinder {
   std::vector<trace::SpanId> spans_in(trace::TrackId track, base::Interval time) const;
   bool waits(trace::SpanId call, const IdleGapOfGpu& gap) const;
   bool is_slow(trace::SpanId call);
+  std::int64_t waited_ns(trace::TrackId track, base::Interval run);
   trace::SpanId last_wait(trace::TrackId track, std::int64_t time) const;
 
   const trace::Trace& trace_;
@@ -62,8 +65,10 @@ class IdleCauseFinder {
   std::vector<trace::TrackId> threads_;            // of the run
   std::vector<std::int64_t> launched_ns_;          // of each row, at the latest; INT64_MAX: unknown
   std::map<trace::NameId, std::int64_t> medians_;  // of calls by name, as asked for
+  std::map<trace::TrackId, std::int64_t> waited_;  // in the run, as asked for
   trace::TrackId main_ = 0;                        // launches most
   bool host_keeps_up_ = false;                     // it needs less time than the GPU
+  mutable std::int64_t left_;                      // spans that may still be looked at
 };
 
 }  // namespace fathom::analyze

@@ -22,15 +22,17 @@ void widen(Interval& window, std::int64_t begin, std::int64_t end) {
   window = {std::min(window.begin, begin), std::max(window.end, end)};
 }
 
-// A profiler waits for the device before it closes, long after the program's own work.
-bool is_closing_sync(const trace::Trace& trace, SpanId id) {
+// A profiler waits for the device before it closes, after the program's own work is over.
+bool is_closing_sync(const trace::Trace& trace, SpanId id, std::int64_t last_work_ns) {
   const trace::Track& track = trace.tracks[trace.spans.track[id]];
-  return id + 1 == track.first_span + track.span_count &&
+  return trace.spans.start_ns[id] >= last_work_ns &&
+         id + 1 == track.first_span + track.span_count &&
          trace::is_gpu_call(trace.spans.kind[id]) && trace.spans.parent[id] == trace::kNoSpan &&
          call_role(trace.name(id)) == CallRole::device_sync;
 }
 
-Interval window_of_threads(const trace::Trace& trace, const std::vector<bool>& takes_part) {
+Interval window_of_threads(const trace::Trace& trace, const std::vector<bool>& takes_part,
+                           std::int64_t last_work_ns) {
   const HostSpans host(trace);
   const bool all = std::find(takes_part.begin(), takes_part.end(), true) == takes_part.end();
   Interval window = kNever;
@@ -39,7 +41,7 @@ Interval window_of_threads(const trace::Trace& trace, const std::vector<bool>& t
     if (!all && !takes_part[id]) continue;
     for (SpanId span = track.first_span; span < track.first_span + track.span_count; ++span) {
       if (!host.contains(span) || trace.spans.kind[span] == SpanKind::overhead) continue;
-      if (is_closing_sync(trace, span)) continue;
+      if (is_closing_sync(trace, span, last_work_ns)) continue;
       widen(window, trace.spans.start_ns[span], trace.spans.end_ns(span));
     }
   }
@@ -78,7 +80,7 @@ void find_bounds(Wall& found, const trace::Trace& trace, const GpuWork& work,
     }
     return;
   }
-  const Interval threads = window_of_threads(trace, threads_of_run(trace, work));
+  const Interval threads = window_of_threads(trace, threads_of_run(trace, work), found.time.end);
   widen(found.time, threads.begin, threads.end);
   if (found.time.begin > found.time.end) found.time = window_of_spans(trace);
 }

@@ -27,7 +27,7 @@ enum class WallBasis : std::uint8_t {
 //   Activity  Else all of the GPUs and of the threads that launch GPU work or have scopes of the
 //             Fathom library; of all threads where none does. Frames that a profiler draws around
 //             everything, threads that launch nothing (watchdogs, samplers) and a wait for the
-//             device with which a profiler closes are no part of it.
+//             device with which a profiler closes, after the last work, are no part of it.
 //
 // Of the last two, some time stands apart and is not counted, unless Fathom recorded the program.
 // No GPU works in it:
