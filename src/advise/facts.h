@@ -55,16 +55,16 @@ struct Facts {
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
   std::vector<bool> in_long_operation;    // by piece of the host: it is one of these
-  std::vector<Collective> collectives;    // by GPU and start
   base::IntervalSet unrecorded;  // queued work waited for what ran before the recording began
   trace::SpanId first_unrecorded_launch = trace::kNoSpan;
   ZeroFills zero_fills;
-  std::size_t steps = 0;           // as the trace numbers them
-  std::size_t kernel_names = 0;    // different names of GPU work
-  std::uint64_t python_spans = 0;  // of threads that launch GPU work
-  bool is_whole_program = false;   // recorded from its start to its end, set-up too
-  std::int64_t wall_ns = 0;        // of the run: without set-up and what is unrecorded (wall.h)
-  std::int64_t work_ns = 0;        // of all GPU work, summed
+  std::vector<Collective> collectives;  // by GPU and start
+  std::size_t steps = 0;                // as the trace numbers them
+  std::size_t kernel_names = 0;         // different names of GPU work
+  std::uint64_t python_spans = 0;       // of threads that launch GPU work
+  bool is_whole_program = false;        // recorded from its start to its end, set-up too
+  std::int64_t wall_ns = 0;  // of the run: without set-up and what is unrecorded (wall.h)
+  std::int64_t work_ns = 0;  // of all GPU work, summed
 
   // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time
   // can be longer than the run; a share of it cannot be more than all.
