@@ -169,10 +169,7 @@ std::string bound_text(const GpuShares& gpu) {
 
 std::vector<GpuOfRun> gpus_of(const RunShares& run) {
   std::vector<GpuOfRun> gpus;
-  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
-    const std::int64_t number = run.gpus[i].device.value_or(static_cast<std::int64_t>(i));
-    gpus.push_back({&run, &run.gpus[i], fmt::format("GPU {}", number)});
-  }
+  for (const GpuShares& gpu : run.gpus) gpus.push_back({&run, &gpu});
   return gpus;
 }
 
@@ -193,6 +190,13 @@ IdleCause largest_cause(const GpuShares& gpu) {
 }
 
 std::string gpu_story(std::span<const GpuOfRun> gpus) {
+  return gpu_story(gpus, [](const GpuOfRun& one) {
+    const std::int64_t place = one.gpu - one.run->gpus.data();
+    return fmt::format("GPU {}", one.gpu->device.value_or(place));
+  });
+}
+
+std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label) {
   const GpuOfRun& worst =
       *std::max_element(gpus.begin(), gpus.end(), [](const GpuOfRun& a, const GpuOfRun& b) {
         return a.gpu->pct(largest_loss(*a.gpu).ns) < b.gpu->pct(largest_loss(*b.gpu).ns);
@@ -213,7 +217,7 @@ std::string gpu_story(std::span<const GpuOfRun> gpus) {
   } else {
     text += fmt::format("; the largest loss is {} {}{}: {}.", lost.text(),
                         kKinds[static_cast<std::size_t>(loss.kind)],
-                        lost.is_one() ? "" : fmt::format(" (most on {})", worst.label),
+                        lost.is_one() ? "" : fmt::format(" (most on {})", label(worst)),
                         loss_text(worst, loss.kind));
   }
   return base::printable(text + apart_text(worst.run->wall));

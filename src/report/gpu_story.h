@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,12 +10,14 @@
 // What every report says of the GPUs of a run, first: how much they computed, and the largest loss.
 namespace fathom::report {
 
-// One GPU of one run. `label` tells it from the others: "GPU 1", "rank 3".
+// One GPU of one run.
 struct GpuOfRun {
   const analyze::RunShares* run = nullptr;
   const analyze::GpuShares* gpu = nullptr;
-  std::string label;
 };
+
+// What tells a GPU from the others: "GPU 1", "rank 3". Asked for one of many.
+using GpuLabel = std::function<std::string(const GpuOfRun&)>;
 
 // The GPUs of one trace.
 std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run);
@@ -22,7 +25,8 @@ std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run);
 // "The GPU computed 40.5 % of 382.5 ms; the largest loss is 58.6 % idle: …". Where no loss is 10 %
 // of the run, it is GPU-bound, and the largest part of the work is named. Of several GPUs, the
 // lowest and the highest share, and the cause of the largest loss of any. There is at least one.
-std::string gpu_story(std::span<const GpuOfRun> gpus);
+std::string gpu_story(std::span<const GpuOfRun> gpus);  // of one trace
+std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label);
 
 // What stands apart from the run and why, each a sentence; empty where nothing does.
 std::string apart_text(const analyze::Wall& wall);
