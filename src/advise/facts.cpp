@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "advise/named_spans.h"
 #include "advise/set_up.h"
 #include "analyze/operations/steps.h"
 #include "base/contains.h"
@@ -172,8 +173,8 @@ void Facts::find_unrecorded() {
   for (const analyze::GpuStream& stream : on.gpu.streams) {
     const analyze::WorkRow& first = on.gpu.rows[stream.first];
     if (first.launch == kNoSpan || first_unrecorded_launch != kNoSpan) continue;
-    const Interval waits = {spans.end_ns(first.launch), first.start_ns};
-    if (base::length_within(unrecorded, waits) > 0) first_unrecorded_launch = first.launch;
+    const Interval pause = {spans.end_ns(first.launch), first.start_ns};
+    if (base::length_within(unrecorded, pause) > 0) first_unrecorded_launch = first.launch;
   }
 }
 
@@ -190,11 +191,12 @@ void Facts::find_fills() {
 
 SpanId Facts::caller_of(SpanId call) const {
   SpanId function = kNoSpan;
-  for (SpanId at = spans.parent[call]; at != kNoSpan; at = spans.parent[at]) {
+  const SpanId operation = innermost_that(spans, call, [&](SpanId at) {
     const SpanKind kind = spans.kind[at];
-    if (kind == SpanKind::cpu_op || kind == SpanKind::scope) return at;
     if (kind == SpanKind::python && function == kNoSpan) function = at;
-  }
+    return kind == SpanKind::cpu_op || kind == SpanKind::scope;
+  });
+  if (operation != kNoSpan) return operation;
   return function == kNoSpan ? call : function;
 }
 

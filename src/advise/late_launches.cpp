@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "advise/named_spans.h"
 #include "base/contains.h"
 
 namespace fathom::advise {
@@ -91,10 +92,7 @@ std::vector<bool> compiled_names(const trace::Trace& trace) {
 }
 
 bool is_inside_any(const Facts& facts, SpanId call, const std::vector<bool>& names) {
-  for (SpanId at = call; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (names[facts.spans.name[at]]) return true;
-  }
-  return false;
+  return names[facts.spans.name[call]] || innermost_around(facts.spans, call, names) != kNoSpan;
 }
 
 // A kernel of one name whose grids differ worked on tensors of different sizes.

@@ -15,34 +15,41 @@ std::vector<bool> names_that(const trace::Trace& trace, Is is) {
   return marked;
 }
 
-// The innermost span around another whose name is marked, or the outermost; kNoSpan where there is
-// none, or no span to look around.
-inline trace::SpanId innermost_around(const trace::Spans& spans, trace::SpanId span,
-                                      const std::vector<bool>& marked) {
-  while (span != trace::kNoSpan) {
+// So far out is looked at what is around a span. Call stacks of real programs are not as deep, and
+// looking at all of a stack for each of its spans would be quadratic.
+inline constexpr int kDeepestLook = 256;
+
+// The innermost span around another of which `is` says so; kNoSpan where there is none, or no span
+// to look around.
+template <typename Is>
+trace::SpanId innermost_that(const trace::Spans& spans, trace::SpanId span, Is is) {
+  for (int depth = 0; span != trace::kNoSpan && depth < kDeepestLook; ++depth) {
     span = spans.parent[span];
-    if (span != trace::kNoSpan && marked[spans.name[span]]) return span;
+    if (span != trace::kNoSpan && is(span)) return span;
   }
   return trace::kNoSpan;
+}
+
+// The innermost span around another whose name is marked, or the outermost.
+inline trace::SpanId innermost_around(const trace::Spans& spans, trace::SpanId span,
+                                      const std::vector<bool>& marked) {
+  return innermost_that(spans, span, [&](trace::SpanId at) { return marked[spans.name[at]]; });
 }
 
 inline trace::SpanId outermost_around(const trace::Spans& spans, trace::SpanId span,
                                       const std::vector<bool>& marked) {
   trace::SpanId found = trace::kNoSpan;
-  while (span != trace::kNoSpan) {
-    span = spans.parent[span];
-    if (span != trace::kNoSpan && marked[spans.name[span]]) found = span;
-  }
+  innermost_that(spans, span, [&](trace::SpanId at) {
+    if (marked[spans.name[at]]) found = at;
+    return false;
+  });
   return found;
 }
 
 // The innermost operator of a framework around a call of the runtime.
 inline trace::SpanId operator_around(const trace::Spans& spans, trace::SpanId call) {
-  while (call != trace::kNoSpan) {
-    call = spans.parent[call];
-    if (call != trace::kNoSpan && spans.kind[call] == trace::SpanKind::cpu_op) return call;
-  }
-  return trace::kNoSpan;
+  return innermost_that(
+      spans, call, [&](trace::SpanId at) { return spans.kind[at] == trace::SpanKind::cpu_op; });
 }
 
 }  // namespace fathom::advise

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -42,10 +43,9 @@ struct Waits {
 
 // Whether a span of one of these names is around the call.
 bool is_inside(const Facts& facts, SpanId call, const auto& names) {
-  for (SpanId at = facts.spans.parent[call]; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (std::find(names.begin(), names.end(), facts.trace.name(at)) != names.end()) return true;
-  }
-  return false;
+  return innermost_that(facts.spans, call, [&](SpanId at) {
+           return std::find(names.begin(), names.end(), facts.trace.name(at)) != names.end();
+         }) != kNoSpan;
 }
 
 bool reads_a_scalar(const Facts& facts, SpanId call) {

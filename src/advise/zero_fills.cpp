@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "advise/facts.h"
+#include "advise/named_spans.h"
 
 namespace fathom::advise {
 namespace {
@@ -13,15 +14,6 @@ using trace::SpanId;
 
 bool clears_gradients(std::string_view name) {
   return name.starts_with("Optimizer.zero_grad") || name.ends_with(": zero_grad");
-}
-
-// The outermost range or function that clears gradients around a call.
-SpanId clearing_around(const Facts& facts, SpanId call, const std::vector<bool>& clears) {
-  SpanId found = kNoSpan;
-  for (SpanId at = facts.spans.parent[call]; at != kNoSpan; at = facts.spans.parent[at]) {
-    if (clears[facts.spans.name[at]]) found = at;
-  }
-  return found;
 }
 
 }  // namespace
@@ -37,7 +29,7 @@ ZeroFills find_zero_fills(const Facts& facts) {
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const analyze::WorkRow& row = facts.on.gpu.rows[i];
     if (row.launch == kNoSpan) continue;
-    const SpanId clearing = clearing_around(facts, row.launch, clears);
+    const SpanId clearing = outermost_around(facts.spans, row.launch, clears);
     if (clearing == kNoSpan) continue;
     found.rows.push_back(i);
     found.around.push_back(clearing);

@@ -253,7 +253,8 @@ Alignment align(std::span<const Run> base, std::span<const Run> current, bool al
       found_parts[i].push_back(aligned(*judged[i], part, parts.size() == 1));
     }
   });
-  for (auto& parts : found_parts) std::ranges::move(parts, std::back_inserter(alignment.operations));
+  for (auto& parts : found_parts)
+    std::ranges::move(parts, std::back_inserter(alignment.operations));
   for (const std::size_t count : small_parts) alignment.left_out += count;
   return alignment;
 }

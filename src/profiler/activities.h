@@ -68,7 +68,7 @@ class ActivityLog {
   };
   void set_streaming(bool on) noexcept;
   void set_live(LiveFile* live) noexcept;
-  void start_over_in_child() noexcept;  // does not stream any more
+  void start_over_in_child() noexcept;      // does not stream any more
   void take_stream(Stream& into) noexcept;  // what was in it is thrown away
 
   void lock_for_fork() noexcept { mutex_.lock(); }

@@ -109,8 +109,7 @@ inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
 inline std::uint64_t* put_activity(std::uint64_t* at, const MemoryRecord& record) noexcept {
   using namespace activity_word;
   const auto flag_if = [](bool has, Flag flag) { return has ? number(flag) : 0; };
-  at[0] = record.name.id() | kMemoryKind << kKindAt |
-          flag_if(record.address.has_value(), kBytes) |
+  at[0] = record.name.id() | kMemoryKind << kKindAt | flag_if(record.address.has_value(), kBytes) |
           flag_if(record.thread.has_value(), kThread) | flag_if(record.is_handle, kMessage);
   at[1] = number(record.device);
   at[2] = number(record.time_ns);

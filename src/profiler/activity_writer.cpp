@@ -183,8 +183,9 @@ ActivityWriter::ActivityWriter(RunFile& file, std::uint32_t sequence, std::uint6
       pid_(pid),
       others_end_ns_(saved.last_activity_ns),
       last_end_ns_(saved.last_activity_ns) {
-  for (const LiveMemory& memory : std::span(saved.memory).first(
-           std::min<std::size_t>(saved.memories, std::size(saved.memory)))) {
+  for (const LiveMemory& memory :
+       std::span(saved.memory)
+           .first(std::min<std::size_t>(saved.memories, std::size(saved.memory)))) {
     memory_[static_cast<std::int32_t>(memory.device)].in_use = memory.in_use;
   }
 }
@@ -372,7 +373,8 @@ std::uint64_t ActivityWriter::calls_of(std::int64_t thread) {
   call.kind = ActivityKind::api_call;
   call.thread = thread;
   std::vector<Lane>& lanes = tracks_[key_of(call)].lanes;
-  if (lanes.empty()) lanes.push_back({new_lane(call, 0), std::max<std::int64_t>(others_end_ns_, 0)});
+  if (lanes.empty())
+    lanes.push_back({new_lane(call, 0), std::max<std::int64_t>(others_end_ns_, 0)});
   return lanes.front().uuid;
 }
 

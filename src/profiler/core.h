@@ -85,7 +85,7 @@ class Core {
   void release_pending_block() noexcept { pending_blocks_.fetch_sub(1, std::memory_order_relaxed); }
 
   // For the writer.
-  void set_recording(bool on) noexcept;  // threads begin, or stop, to keep words for it
+  void set_recording(bool on) noexcept;    // threads begin, or stop, to keep words for it
   void set_live(LiveFile* live) noexcept;  // where what waits for it outlives the process
   std::vector<std::shared_ptr<ThreadState>> all_threads() const;
   void release(const ThreadState& state) noexcept;  // of a thread that is gone

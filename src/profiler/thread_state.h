@@ -68,7 +68,7 @@ struct ThreadState {
   Block* stream = nullptr;  // head of the chain: the writer is here
   Block* stream_tail = nullptr;
   std::uint64_t streamed_blocks = 0;  // so far
-  std::uint64_t dropped = 0;  // scopes that a recording should have had
+  std::uint64_t dropped = 0;          // scopes that a recording should have had
 };
 
 // Of the global profiler; null until the thread's first scope. One pointer is all the TLS there is:

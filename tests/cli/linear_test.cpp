@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 
 #include "cli/run_program.h"
 
@@ -138,6 +139,11 @@ struct Case {
   std::vector<const char*> commands;
   int n;
 };
+
+// What the test is called by; without it, by the bytes of its addresses.
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
 
 class Linear : public ::testing::TestWithParam<Case> {};
 

@@ -46,8 +46,9 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   aten::mm       500.0 µs  18.5 %      96.3 %       cpu
   Memcpy HtoD    100.0 µs   3.7 %     100.0 %  transfer
 
-  what to change                                  saves
-  Stop aten::mm from holding up the GPU  roughly 10.0 %
+  what to change                                               saves
+  Stop aten::mm from holding up the GPU               roughly 10.0 %
+  Use the tensor cores: FP32 kernels leave them idle  roughly 15.0 %
   how: fathom suggest run.pftrace
 
 )");

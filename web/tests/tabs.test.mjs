@@ -100,7 +100,7 @@ test("a run without GPU work says so, and has no tab without content", async () 
 test("one event is enough", async () => {
   const path = await stage.report("one", oneEventTrace());
   const page = await stage.open(path);
-  assert.match(await page.locator("h1").innerText(), /busy 100\.0 %/);
+  assert.match(await page.locator("h1").innerText(), /computed 100\.0 %/);
   for (const key of ["2", "3", "4", "5"]) await page.keyboard.press(key);
   await page.keyboard.press("4");
   assert.match(await page.locator("tbody").innerText(), /only/);

@@ -9,7 +9,7 @@ namespace fathom::record {
 
 // What is put into a program that is recorded.
 struct Injection {
-  std::string run_file = {};  // of each process; "%p" is its id
+  std::string run_file = {};     // of each process; "%p" is its id
   std::string live_folder = {};  // for what they have not written yet; empty for none
   bool opencl = true;
   bool cuda = true;

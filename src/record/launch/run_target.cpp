@@ -69,7 +69,8 @@ RunTarget::RunTarget(const std::string& name, bool force)
       throw base::Error(name, "is a directory", "Name a file in it for the run");
     }
     is_file_ = S_ISREG(known.st_mode);
-    // In the place of that file there would be ours, and what the program wrote there would be gone.
+    // In the place of that file there would be ours, and what the program wrote there would be
+    // gone.
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
       if (is_file_ && is_same_file(stream, path_)) {
         throw base::Error(name, "is the file that this command's output goes to",
