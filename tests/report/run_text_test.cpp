@@ -28,7 +28,7 @@ TEST(RunText, TellsTheStoryOfAGpuRun) {
   The GPU computed 30.0 % of 2.0 ms; the largest loss is 65.0 % idle: 1.3 ms before work of which
   the trace does not say when it was launched.
 
-  GPU time by class: GEMM 85.7 %, copy 14.3 %
+  GPU time by class: GEMM 85.7 % · copy 14.3 %
 
   on the GPU   class  calls     total      mean       p50       p99   share
   sgemm         gemm      1  600.0 µs  600.0 µs  600.0 µs  600.0 µs  85.7 %

@@ -22,7 +22,7 @@ std::string class_line(const std::vector<analyze::ClassTime>& classes, std::size
   std::string text;
   for (std::size_t i = 0; i < std::min(kClassesInALine, classes.size()); ++i) {
     if (classes[i].share_pct < kWorthAWordPct) break;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", label_of(classes[i].kernel_class),
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", label_of(classes[i].kernel_class),
                         base::format_percent(classes[i].share_pct));
   }
   return text.empty() ? text : "\n" + wrapped("GPU time by class: " + text, "  ", width);

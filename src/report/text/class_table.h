@@ -7,7 +7,7 @@
 
 namespace fathom::report {
 
-// GPU time by class, largest first: "  GPU time by class: GEMM 60.0 %, elementwise 10.1 %, …".
+// GPU time by class, largest first: "  GPU time by class: GEMM 60.0 % · elementwise 10.1 % · …".
 // Empty where classes tell nothing.
 std::string class_line(const std::vector<analyze::ClassTime>& classes, std::size_t width);
 

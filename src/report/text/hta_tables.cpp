@@ -154,24 +154,23 @@ std::string ranks_table(const HtaReport& report, std::size_t top, std::size_t wi
 
 std::string kernels_table(const analyze::HtaSummary& summary, std::size_t top, std::size_t width) {
   const bool has_class = tell_anything(summary.classes);
-  std::vector<std::string> header = {"kernel", "calls", "total", "mean", "p50", "p99", "share"};
-  const bool has_rates = !summary.efficiency.work.empty();
+  const bool has_rates = !summary.efficiency.work.empty();  // there is room for these or the median
+  std::vector<std::string> header = {"kernel", "calls", "total", "mean"};
   if (has_class) header.insert(header.begin() + 1, "class");
+  if (!has_rates) header.emplace_back("p50");
+  header.insert(header.end(), {"p99", "share"});
   if (has_rates) header.insert(header.end(), {"achieved", "of peak"});
   base::Table table(header);
   const std::size_t shown = std::min(top, summary.kernels.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const base::DurationStats& stats = summary.kernels[i].durations;
-    const std::string& name = summary.kernels[i].name;
-    std::vector<std::string> row = {name.empty() ? "(no name)" : name,
-                                    format_count(stats.count()),
-                                    base::format_duration(stats.sum_ns()),
-                                    base::format_duration(stats.mean_ns()),
-                                    base::format_duration(stats.quantile_ns(0.5)),
-                                    base::format_duration(stats.quantile_ns(0.99)),
-                                    share(stats.sum_ns(), summary.kernel_time_ns)};
-    const analyze::KernelStats& kernel = summary.kernels[i];
+  for (const analyze::KernelStats& kernel : std::span(summary.kernels).first(shown)) {
+    const base::DurationStats& stats = kernel.durations;
+    std::vector<std::string> row = {
+        kernel.name.empty() ? "(no name)" : kernel.name, format_count(stats.count()),
+        base::format_duration(stats.sum_ns()), base::format_duration(stats.mean_ns())};
     if (has_class) row.insert(row.begin() + 1, std::string(name_of(kernel.kernel_class)));
+    if (!has_rates) row.push_back(base::format_duration(stats.quantile_ns(0.5)));
+    row.push_back(base::format_duration(stats.quantile_ns(0.99)));
+    row.push_back(share(stats.sum_ns(), summary.kernel_time_ns));
     if (has_rates) {
       const analyze::WorkRate* rate = kernel.figures.rate ? &*kernel.figures.rate : nullptr;
       row.push_back(achieved_text(rate));

@@ -75,7 +75,7 @@ std::vector<std::string> operation_row(const Operation& operation, bool gpu_side
   }
   if (!gpu_side) row.push_back(base::format_duration(static_cast<double>(operation.self_ns)));
   row.push_back(base::format_duration(stats.mean_ns()));
-  row.push_back(base::format_duration(stats.quantile_ns(0.5)));
+  if (columns.rates == nullptr) row.push_back(base::format_duration(stats.quantile_ns(0.5)));
   row.push_back(base::format_duration(stats.quantile_ns(0.99)));
   row.push_back(base::format_percent(share));
   if (columns.rates != nullptr) {
@@ -143,7 +143,9 @@ std::string operation_table(const RunReport& report, const trace::Trace& trace, 
   std::vector<std::string> header = {gpu_side ? "on the GPU" : "on the host", "calls", "total"};
   if (columns.has_class) header.insert(header.begin() + 1, "class");
   if (!gpu_side) header.emplace_back("self");
-  header.insert(header.end(), {"mean", "p50", "p99", "share"});
+  header.emplace_back("mean");
+  if (columns.rates == nullptr) header.emplace_back("p50");  // there is room for either
+  header.insert(header.end(), {"p99", "share"});
   if (columns.rates != nullptr) header.insert(header.end(), {"achieved", "of peak"});
   base::Table table(header);
   const std::size_t shown = std::min(top, side.size());
