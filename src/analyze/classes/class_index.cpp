@@ -33,10 +33,19 @@ SpanId ClassIndex::operation_of(SpanId launch) {
   if (launch == trace::kNoSpan || launches_graphs_[trace_.spans.name[launch]]) {
     return trace::kNoSpan;
   }
+  constexpr std::uint32_t kNoOperation = base::PairIndex::kNone - 1;
   SpanId at = trace_.spans.parent[launch];
+  passed_.clear();
   while (at != trace::kNoSpan && trace_.spans.kind[at] != SpanKind::cpu_op) {
+    const std::uint32_t known = operations_.at(at, 0);
+    if (known != base::PairIndex::kNone) {
+      at = known == kNoOperation ? trace::kNoSpan : known;
+      break;
+    }
+    passed_.push_back(at);
     at = trace_.spans.parent[at];
   }
+  for (const SpanId id : passed_) operations_.at(id, 0) = at == trace::kNoSpan ? kNoOperation : at;
   return at;
 }
 

@@ -28,6 +28,8 @@ class ClassIndex {
 
   const trace::Trace& trace_;
   base::PairIndex classes_;            // by the names of operation and kernel
+  base::PairIndex operations_;         // by span that is not one, so that none is passed twice
+  std::vector<trace::SpanId> passed_;  // on the way to an operation
   std::vector<bool> launches_graphs_;  // by name
   // Spans within steps of optimizers, [first, last): what a span contains stands right behind it.
   std::vector<std::pair<trace::SpanId, trace::SpanId>> optimizers_;

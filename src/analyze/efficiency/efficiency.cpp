@@ -47,11 +47,36 @@ struct Launched {
   std::uint32_t row;
 };
 
+// Which operations launched what, and which of them have known work; for all GPUs of a trace.
+class Operations {
+ public:
+  explicit Operations(const trace::Trace& trace)
+      : trace_(trace), index_(trace), known_(trace.names.size(), Known::not_asked) {}
+
+  // The operation around a launch, if the work of such could be known; else kNoSpan.
+  SpanId of(SpanId launch) {
+    const SpanId op = index_.operation_of(launch);
+    if (op == trace::kNoSpan) return op;
+    Known& is_known = known_[trace_.spans.name[op]];
+    if (is_known == Known::not_asked) {
+      is_known = has_known_work(trace_.name(op)) ? Known::yes : Known::no;
+    }
+    return is_known == Known::yes ? op : trace::kNoSpan;
+  }
+
+ private:
+  enum class Known : std::uint8_t { not_asked, no, yes };
+
+  const trace::Trace& trace_;
+  ClassIndex index_;
+  std::vector<Known> known_;  // by name
+};
+
 class Gathering {
  public:
   Gathering(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-            const DevicePeaks& peaks)
-      : trace_(trace), work_(work), device_(device), peaks_(peaks) {}
+            const DevicePeaks& peaks, Operations& operations)
+      : trace_(trace), work_(work), device_(device), peaks_(peaks), operations_(operations) {}
 
   void gather(Efficiency& found) {
     launched_in_operations(found);
@@ -80,19 +105,10 @@ class Gathering {
   std::int64_t known_matrix_ns() const { return known_matrix_ns_; }
 
  private:
-  enum class Known : std::uint8_t { not_asked, no, yes };
-
   void launched_in_operations(Efficiency& found) {
-    ClassIndex index(trace_);
-    std::vector<Known> known(trace_.names.size(), Known::not_asked);
     for (const std::uint32_t at : device_.by_start) {
-      const SpanId op = index.operation_of(work_.rows[at].launch);
+      const SpanId op = operations_.of(work_.rows[at].launch);
       if (op == trace::kNoSpan) continue;
-      Known& is_known = known[trace_.spans.name[op]];
-      if (is_known == Known::not_asked) {
-        is_known = has_known_work(trace_.name(op)) ? Known::yes : Known::no;
-      }
-      if (is_known == Known::no) continue;
       found.could_have_shapes = true;
       if (trace_.spans.shape[op] != 0) launched_.push_back({op, at});
     }
@@ -157,6 +173,7 @@ class Gathering {
   const GpuWork& work_;
   const DeviceWork& device_;
   const DevicePeaks& peaks_;
+  Operations& operations_;
   std::vector<Launched> launched_;
   base::PairIndex shaped_;
   base::PairIndex places_;
@@ -234,80 +251,88 @@ class Steps {
   const std::vector<SpanId>& spans_;
 };
 
-struct GpuWindow {
+// What a GPU did for a step.
+struct StepSum {
   std::int64_t begin_ns = INT64_MAX;
   std::int64_t end_ns = INT64_MIN;
+  double flop = 0;
+  double floor_ns = 0;
 };
 
-// When each step was on the GPU; last, what was launched in none. Work whose launch is not known
-// may be of any.
-std::vector<GpuWindow> windows_of(const trace::Trace& trace, const GpuWork& work,
-                                  const DeviceWork& device, const Steps& steps) {
-  std::vector<GpuWindow> windows(steps.size() + 1);
+// Steps in which this GPU was given work; steps.size() is for what was launched before them. Work
+// whose launch is not known may be of any.
+using StepSums = std::map<std::size_t, StepSum>;
+
+StepSums windows_of(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+                    const Steps& steps) {
+  StepSums sums;
   for (const std::uint32_t at : device.by_start) {
     const WorkRow& row = work.rows[at];
     if (row.launch == trace::kNoSpan) continue;
-    GpuWindow& window = windows[steps.at(trace.spans.start_ns[row.launch])];
-    window.begin_ns = std::min(window.begin_ns, row.start_ns);
-    window.end_ns = std::max(window.end_ns, row.end_ns);
+    StepSum& sum = sums[steps.at(trace.spans.start_ns[row.launch])];
+    sum.begin_ns = std::min(sum.begin_ns, row.start_ns);
+    sum.end_ns = std::max(sum.end_ns, row.end_ns);
   }
-  if (steps.size() > 0) {  // the GPU may begin late, and the host end late
-    windows[0].begin_ns = std::min(windows[0].begin_ns, steps.begin_ns(0));
+  const auto first = sums.find(0);
+  if (first != sums.end() && steps.size() > 0) {  // the GPU may begin late
+    first->second.begin_ns = std::min(first->second.begin_ns, steps.begin_ns(0));
   }
-  return windows;
+  return sums;
 }
 
 void add_steps(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
                const Steps& steps, const Gathering& gathered, Efficiency& found) {
-  std::vector<double> flop(steps.size() + 1);
-  std::vector<double> floor_ns(steps.size() + 1);
+  StepSums sums = windows_of(trace, work, device, steps);
   for (const Gathering::MatrixWork& one : gathered.matrix_work()) {
     if (!one.floor_ns) return;  // a peak is not known
-    flop[steps.at(one.launched_ns)] += one.flop;
-    floor_ns[steps.at(one.launched_ns)] += *one.floor_ns;
+    StepSum& sum = sums[steps.at(one.launched_ns)];
+    sum.flop += one.flop;
+    sum.floor_ns += *one.floor_ns;
   }
-  const std::vector<GpuWindow> windows = windows_of(trace, work, device, steps);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (windows[i].end_ns <= windows[i].begin_ns) continue;
-    const bool has_next = i + 1 < steps.size() && windows[i + 1].begin_ns > windows[i].begin_ns &&
-                          windows[i + 1].end_ns != INT64_MIN;
+  for (auto at = sums.begin(); at != sums.end() && at->first < steps.size(); ++at) {
+    const auto& [step, sum] = *at;
+    const auto next = std::next(at);
+    const bool has_next = next != sums.end() && next->first == step + 1 &&
+                          next->first < steps.size() && next->second.begin_ns > sum.begin_ns;
     const std::int64_t end_ns =
-        has_next ? windows[i + 1].begin_ns : std::max(windows[i].end_ns, steps.end_ns(i));
-    found.steps.push_back({steps.name(i), end_ns - windows[i].begin_ns, flop[i], floor_ns[i]});
+        has_next ? next->second.begin_ns : std::max(sum.end_ns, steps.end_ns(step));
+    found.steps.push_back({steps.name(step), end_ns - sum.begin_ns, sum.flop, sum.floor_ns});
     found.used_ns += found.steps.back().time_ns;
-    found.used_floor_ns += floor_ns[i];
+    found.used_floor_ns += sum.floor_ns;
   }
-  if (found.steps.empty() && windows.back().end_ns > windows.back().begin_ns) {
-    found.used_ns = windows.back().end_ns - windows.back().begin_ns;
-    found.used_floor_ns = floor_ns.back();
+  if (found.steps.empty() && !sums.empty()) {
+    const StepSum& all = sums.begin()->second;
+    found.used_ns = all.end_ns - all.begin_ns;
+    found.used_floor_ns = all.floor_ns;
   }
 }
 
-}  // namespace
-
 Efficiency efficiency(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-                      const std::vector<SpanId>& steps, const DevicePeaks& given) {
+                      const Steps& steps, const DevicePeaks& given, Operations& operations) {
   Efficiency found;
   if (const trace::DeviceInfo* info = device_info(trace, device.device)) {
     found.device_name = info->name;
     found.peaks = peaks_of(info->name, info->memory_bytes);
   }
   found.peaks = with_given(found.peaks, given);
-  Gathering gathering(trace, work, device, found.peaks);
+  Gathering gathering(trace, work, device, found.peaks, operations);
   gathering.gather(found);
   add_occupancy(trace, work, device, found);
   add_tensor_cores(trace, work, device, found);
   found.collectives = collective_rates(trace, work, device);
   found.known_matrix_ns = std::min(gathering.known_matrix_ns(), found.matrix_ns);
-  if (found.has_shapes) add_steps(trace, work, device, Steps(trace, steps), gathering, found);
+  if (found.has_shapes) add_steps(trace, work, device, steps, gathering, found);
   return found;
 }
 
+}  // namespace
+
 std::vector<Efficiency> efficiencies(const trace::Trace& trace, const GpuWork& work,
                                      const std::vector<SpanId>& steps, const DevicePeaks& given) {
+  Operations operations(trace);
   std::vector<Efficiency> found;
   for (const DeviceWork& device : work.devices) {
-    found.push_back(efficiency(trace, work, device, steps, given));
+    found.push_back(efficiency(trace, work, device, Steps(trace, steps), given, operations));
   }
   return found;
 }

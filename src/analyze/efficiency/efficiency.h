@@ -112,11 +112,8 @@ struct Efficiency {
   const NameFigures* of(std::string_view name) const;
 };
 
-// `given` peaks go before those that are known of the device. `steps` are the host's.
-Efficiency efficiency(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-                      const std::vector<trace::SpanId>& steps, const DevicePeaks& given = {});
-
-// Of each GPU of the work, in order.
+// Of each GPU of the work, in order. `given` peaks go before those that are known of the device;
+// `steps` are the host's.
 std::vector<Efficiency> efficiencies(const trace::Trace& trace, const GpuWork& work,
                                      const std::vector<trace::SpanId>& steps,
                                      const DevicePeaks& given = {});

@@ -34,16 +34,14 @@ void join_work(std::vector<ShapedWork>& all, const std::vector<Efficiency>& gpus
 }
 
 void join_collectives(std::vector<CollectiveRate>& all, const std::vector<Efficiency>& gpus) {
+  std::map<std::tuple<std::string_view, std::int64_t, std::int64_t>, std::size_t> places;
   for (const Efficiency& gpu : gpus) {
     for (const CollectiveRate& one : gpu.collectives) {
-      const auto at = std::ranges::find_if(all, [&](const CollectiveRate& known) {
-        return std::tie(known.name, known.bytes, known.ranks) ==
-               std::tie(one.name, one.bytes, one.ranks);
-      });
-      if (at == all.end()) {
+      const auto [at, is_new] = places.try_emplace({one.name, one.bytes, one.ranks}, all.size());
+      if (is_new) {
         all.push_back(one);
       } else {
-        at->add(one);
+        all[at->second].add(one);
       }
     }
   }
