@@ -50,7 +50,9 @@ TEST_P(WallCorpus, IsReadAsAnExpertDoes) {
   EXPECT_NEAR(gpu.pct(gpu.copy.ns), row.copies, 0.1);
   EXPECT_NEAR(gpu.pct(gpu.idle_ns), row.idle, 0.1);
   EXPECT_EQ(largest_loss(gpu).kind, row.loss);
-  if (row.cause) EXPECT_EQ(name_of(largest_cause(gpu)), name_of(*row.cause));
+  if (row.cause) {
+    EXPECT_EQ(name_of(largest_cause(gpu)), name_of(*row.cause));
+  }
   EXPECT_EQ(gpu.compute_ns + gpu.communication.ns + gpu.copy.ns + gpu.idle_ns,
             run.wall.length_ns());
 }

@@ -56,11 +56,11 @@ struct IdleTime {
 
   // host_code: the function or operator; sync: the operation whose wait it follows; set_up and
   // call: the call. Empty where nothing was recorded, or it does not apply.
-  std::string what;
-  std::string call;  // sync: the call that waited
+  std::string what = {};
+  std::string call = {};  // sync: the call that waited
   std::int64_t what_ns = 0;
   std::uint64_t what_gaps = 0;
-  std::optional<std::int64_t> bytes;  // sync: of the copy that was waited for, at most
+  std::optional<std::int64_t> bytes = {};  // sync: of the copy that was waited for, at most
   std::uint64_t queued = 0;  // not_recorded: work that was launched and waiting at the longest gap
 };
 
