@@ -15,10 +15,13 @@ import { StoryView } from "./story";
 import { hasTop, TopOperations } from "./top_operations";
 
 export function OverviewTab({ summary }: TabProps) {
+  const [first, ...others] = rows(charts(summary), findings(summary));
   return (
     <>
       <StoryView summary={summary} />
-      {rows(charts(summary), findings(summary))}
+      {first}
+      {summary.classes.length > 0 && <ClassesPanel classes={summary.classes} span={12} />}
+      {others}
       {summary.scopes.length > 0 && <ScopeTable scopes={summary.scopes} />}
       {summary.operations.length > 0 && <OperationTable operations={summary.operations} />}
     </>
@@ -35,7 +38,6 @@ function charts(summary: Summary): Section[] {
   if (!slices && ranks.length > 0) {
     all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span}><RankChart ranks={ranks} /></Panel>);
   }
-  if (summary.classes.length > 0) all.push((span) => <ClassesPanel key="classes" classes={summary.classes} span={span} />);
   if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
   const device = memory?.devices[0];
   const held = device?.series ?? (memory?.host ? [memory.host] : []);

@@ -12,7 +12,7 @@ const percent = (label: string, value: (row: Rank) => number | null): Column<Ran
 const kColumns: Column<Rank>[] = [
   { label: "rank", value: (row) => row.rank, text: (row) => row.label },
   { label: "GPU", value: (row) => row.device, text: (row) => known(row.device, String), width: 54 },
-  { label: "GPU time", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), width: 90 },
+  { label: "run", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), width: 90 },
   { ...percent("compute", (row) => row.compute_pct), narrow: true },
   { ...percent("communication", (row) => row.communication_pct), width: 124 },
   percent("copies", (row) => row.memory_pct),
@@ -44,7 +44,7 @@ export function RanksTab({ summary }: TabProps) {
         {skew && <p>{summary.story.headline}{skew.imbalance_pct === null ? "" : ` The slowest rank computes ${formatPercent(skew.imbalance_pct)} longer than the mean.`}</p>}
       </section>
       <Panel title="How each rank spent its time" span={12}><RankChart ranks={ranks} /></Panel>
-      <Panel title="Ranks" note="shares of each GPU's time, first to last work" span={12}>
+      <Panel title="Ranks" note="shares of the run, by GPU" span={12}>
         <DataTable label={{ one: "rank", many: "ranks" }} rows={ranks} columns={columns} name={(row) => row.label} sort={{ column: 0, down: false }} />
       </Panel>
       {skew && skew.collectives.length > 0 && <Collectives rows={skew.collectives} />}
