@@ -86,7 +86,10 @@ int run_racing(const char* counters_path) {
   if (how == "abort") std::abort();
   if (how == "term") raise(SIGTERM);
   if (how == "kill") raise(SIGKILL);
-  if (how == "segv") raise(SIGSEGV);
+  if (how == "segv") {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer has a handler of its own
+    raise(SIGSEGV);
+  }
   _exit(9);
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "cli/run_program.h"
 
@@ -54,6 +55,10 @@ struct SuddenEnd {
   int status = -1;
   int signal = 0;
 };
+
+void PrintTo(const SuddenEnd& one, std::ostream* out) {
+  *out << one.how;
+}
 
 class SuddenEnds : public ::testing::TestWithParam<SuddenEnd> {};
 
