@@ -1,0 +1,155 @@
+// Many small operations in a batch, against the same one by one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "fathom/batch.h"
+#include "fathom/compute.h"
+#include "fathom/lattice.h"
+
+namespace {
+
+using namespace fathom;
+
+double best_ms(int rounds, const std::function<void()>& work) {
+  double best = 1e300;
+  for (int round = 0; round < rounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, took.count());
+  }
+  return best;
+}
+
+void print(const char* what, double together, double alone) {
+  fmt::print("batch {}: {:.3f} ms, one by one {:.3f} ms, {:.2f} times as fast\n", what, together,
+             alone, alone / together);
+}
+
+void products(Compute& compute) {
+  constexpr std::size_t kEdge = 256;
+  const MatmulShape shape = {.rows = kEdge, .inner = kEdge, .columns = kEdge};
+  const std::vector<float> a(kEdge * kEdge, 1.0f);
+  std::vector<std::vector<float>> out(10, std::vector<float>(a.size()));
+  const auto alone = [&] {
+    for (auto& result : out) compute.matmul(shape, result, a, a);
+  };
+  const auto together = [&] {
+    Batch batch(compute);
+    for (auto& result : out) batch.matmul(shape, result, a, a);
+    batch.run();
+  };
+  alone();
+  print("10 products of 256 x 256", best_ms(15, together), best_ms(15, alone));
+}
+
+void small_products(Compute& compute) {
+  constexpr std::size_t kEdge = 16;
+  const MatmulShape shape = {.rows = kEdge, .inner = kEdge, .columns = kEdge};
+  const std::vector<float> a(kEdge * kEdge, 1.0f);
+  std::vector<std::vector<float>> out(2000, std::vector<float>(a.size()));
+  const auto alone = [&] {
+    for (auto& result : out) compute.matmul(shape, result, a, a);
+  };
+  const auto together = [&] {
+    Batch batch(compute);
+    for (auto& result : out) batch.matmul(shape, result, a, a);
+    batch.run();
+  };
+  print("2,000 products of 16 x 16", best_ms(15, together), best_ms(15, alone));
+}
+
+void xors(Compute& compute, const char* name, int rounds) {
+  constexpr std::size_t kItems = 1000;
+  constexpr std::size_t kWords = 5;
+  std::vector<std::uint32_t> a(kItems * kWords, 3);
+  std::vector<std::uint32_t> out(a.size());
+  const auto part = [&](std::vector<std::uint32_t>& all, std::size_t i) {
+    return std::span(all).subspan(i * kWords, kWords);
+  };
+  const auto alone = [&] {
+    for (std::size_t i = 0; i < kItems; ++i)
+      compute.xor_words(part(out, i), part(a, i), part(a, i));
+  };
+  const auto together = [&] {
+    Batch batch(compute);
+    for (std::size_t i = 0; i < kItems; ++i) batch.xor_words(part(out, i), part(a, i), part(a, i));
+    batch.run();
+  };
+  print(name, best_ms(rounds, together), best_ms(rounds, alone));
+}
+
+void lattices(Compute& compute) {
+  std::vector<LatticeOptions> options(100, {.dimensions = 3, .size = 20});
+  const auto pipeline = [&](const LatticeOptions& own) {
+    Lattice lattice(compute, own);
+    lattice.xor_transform(1);
+    lattice.find_shortest_path(0, lattice.nodes() - 1);
+    lattice.analyze_structure();
+  };
+  const auto alone = [&] {
+    for (const LatticeOptions& own : options) pipeline(own);
+  };
+  const auto together = [&] {
+    std::vector<std::function<void()>> work;
+    for (const LatticeOptions& own : options) work.emplace_back([&] { pipeline(own); });
+    execute_parallel(work);
+  };
+  const double parallel = best_ms(7, together);
+  const double serial = best_ms(7, alone);
+  print("100 lattices through build, transform, path and structure", parallel, serial);
+  fmt::print("  {:.2f} times the cores (at least 0.8)\n",
+             serial / parallel / std::max(1u, std::thread::hardware_concurrency()));
+}
+
+// What routing is worth: the same XOR where the router says, and on the OpenCL device.
+void routed(Compute& compute) {
+  if (compute.router().devices().size() < 2) return;
+  const std::vector<std::uint32_t> a(5, 3);
+  std::vector<std::uint32_t> out(5);
+  const auto many = [&](int count) {
+    for (int i = 0; i < count; ++i) compute.xor_words(out, a, a);
+  };
+  many(10);
+  const double host = best_ms(15, [&] { many(1000); }) / 1000;
+  compute.router().force(Operation::xor_words, 1);
+  many(10);
+  const double device = best_ms(5, [&] { many(100); }) / 100;
+  fmt::print(
+      "routing XOR of 5: {:.1f} ns where the router says (cpu), {:.1f} µs on {}: {:.0f} times as "
+      "fast\n",
+      host * 1e6, device * 1e3, compute.router().devices()[1].name, device / host);
+  xors(compute, "1,000 XORs of 5 on the OpenCL device", 3);
+  compute.router().force(Operation::xor_words, {});
+
+  Lattice lattice(compute, {.dimensions = 2, .size = 100});
+  std::vector<std::uint32_t> distances(lattice.nodes());
+  const auto search = [&] {
+    compute.graph_search(distances, lattice.offsets(), lattice.targets(), 0);
+  };
+  search();
+  const double on_host = best_ms(15, search);
+  compute.router().force(Operation::graph_search, 1);
+  search();
+  const double on_device = best_ms(5, search);
+  compute.router().force(Operation::graph_search, {});
+  fmt::print(
+      "routing a search of 10,000 nodes: {:.3f} ms where the router says (cpu), {:.1f} ms on {}: "
+      "{:.0f} times as fast\n",
+      on_host, on_device, compute.router().devices()[1].name, on_device / on_host);
+}
+
+}  // namespace
+
+int main() {
+  Compute compute({.uses_machine_profile = false});
+  products(compute);
+  small_products(compute);
+  xors(compute, "1,000 XORs of 5", 15);
+  lattices(compute);
+  routed(compute);
+}

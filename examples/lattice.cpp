@@ -1,0 +1,89 @@
+// A lattice on Fathom's runtime library: where each operation ran and why, and what it took.
+//
+//   build/dev/bin/example_lattice                                   on this machine
+//   build/dev/bin/example_lattice simulated                         with a GPU that does not exist
+//   fathom profile -o lattice.pftrace -- build/dev/bin/example_lattice   to see it explained
+#include <fathom/batch.h>
+#include <fathom/compute.h>
+#include <fathom/fathom.h>
+#include <fathom/lattice.h>
+#include <fathom/memory_monitor.h>
+
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+// A GPU as in a desktop computer, but for its name.
+const fathom::DeviceModel kSimulated = {.name = "simulated",
+                                        .launch_ns = 8'000,
+                                        .link_latency_ns = 8'000,
+                                        .link_bytes_per_second = 12e9,
+                                        .flops_per_second = 10e12,
+                                        .memory_bytes_per_second = 4e11,
+                                        .memory_bytes = 8ull << 30};
+
+void show(const fathom::Router& router, fathom::Operation operation, double size) {
+  const fathom::Route route = router.route(operation, size);
+  std::printf("  %-12s %9.0f  %s\n", std::string(fathom::name_of(operation)).c_str(), size,
+              router.reason(route).c_str());
+}
+
+void explore(fathom::Compute& compute) {
+  fathom::Lattice lattice(compute, {.dimensions = 3, .size = 24});
+  const auto structure = lattice.analyze_structure();
+  std::printf("3-dimensional lattice: %zu nodes, %zu edges, diameter at least %zu\n",
+              structure.nodes, structure.edges, structure.diameter_at_least);
+  const std::uint32_t last = lattice.nodes() - 1;
+  for (const auto search : {fathom::PathSearch::breadth_first, fathom::PathSearch::a_star,
+                            fathom::PathSearch::bidirectional}) {
+    const auto path = lattice.find_shortest_path(0, last, search);
+    std::printf("  corner to corner: %zu nodes, %zu looked at\n", path->nodes.size(),
+                path->visited);
+  }
+  std::vector<std::uint32_t> lent(1000, 7);
+  lattice.xor_transform(42, lent);
+  lattice.xor_transform(42, lent);
+  std::printf("  transformed twice: %s, and memory that was lent came back %s\n",
+              lattice.state()[0] == 0 ? "as it was" : "changed",
+              lent == std::vector<std::uint32_t>(1000, 7) ? "as it was" : "changed");
+}
+
+void multiply_many(fathom::Compute& compute) {
+  const std::vector<float> ones(64 * 64, 1.0f);
+  std::vector<std::vector<float>> results(100, std::vector<float>(ones.size()));
+  fathom::Batch batch(compute);
+  for (std::vector<float>& result : results) {
+    batch.matmul({.rows = 64, .inner = 64, .columns = 64}, result, ones, ones);
+  }
+  const fathom::BatchResult done = batch.run();
+  std::printf("%zu products of 64 x 64 in %zu call\n", done.items, done.calls);
+  for (const std::size_t edge : {32, 256, 1024}) {
+    const std::vector<float> operand(edge * edge, 1.0f);
+    std::vector<float> product(operand.size());
+    compute.matmul({.rows = edge, .inner = edge, .columns = edge}, product, operand, operand);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool is_simulated = argc > 1 && std::string_view(argv[1]) == "simulated";
+  fathom::Compute compute(
+      {.simulated = is_simulated ? std::vector{kSimulated} : std::vector<fathom::DeviceModel>()});
+  compute.on_event([](const fathom::ComputeEvent& event) { std::puts(event.what.c_str()); });
+
+  std::puts("Where would it run?");
+  show(compute.router(), fathom::Operation::xor_words, 5);
+  show(compute.router(), fathom::Operation::matmul, 32);
+  show(compute.router(), fathom::Operation::matmul, 1024);
+  show(compute.router(), fathom::Operation::graph_search, 60'000);
+  explore(compute);
+  multiply_many(compute);
+
+  const fathom::PoolStatistics pool = compute.pool(fathom::kHost).statistics();
+  std::printf("pool: %llu allocations, %.0f %% of them reused\n",
+              static_cast<unsigned long long>(pool.allocations), 100 * pool.hit_rate());
+  fathom::profiler().print_summary();
+}

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "fathom/compute.h"
+#include "runtime/device.h"
+
+namespace fathom {
+
+struct Compute::State {
+  State(std::vector<std::unique_ptr<runtime::Device>> own_devices,
+        std::unique_ptr<runtime::Clock> own_clock, const RouterOptions& options);
+
+  // Data of the host that goes to or comes from a device.
+  struct Input {
+    const void* data;
+    std::size_t bytes;
+  };
+  struct Output {
+    void* data;
+    std::size_t bytes;
+  };
+  using Places = std::span<const runtime::Place>;
+  using Work = std::function<void(runtime::Device& device, Places in, Places out)>;
+  // Routes, moves data where that is needed, works, learns.
+  Ran run(Operation operation, double size, std::span<const Input> inputs,
+          std::span<const Output> outputs, const Work& work);
+
+  void tell(DeviceIndex device, const std::string& what);
+
+  std::unique_ptr<runtime::Clock> clock;  // outlives the devices
+  std::vector<std::unique_ptr<runtime::Device>> devices;
+  Router router;
+  std::vector<std::unique_ptr<MemoryPool>> pools;  // one per device; gone before it
+  // The first call of an operation on a device warms it up, and teaches nothing.
+  std::vector<std::atomic<bool>> is_warm;
+  std::mutex listener_mutex;
+  std::vector<std::function<void(const ComputeEvent&)>> listeners;
+
+ private:
+  Ran run_on_host(Route route, std::span<const Input> inputs, std::span<const Output> outputs,
+                  const Work& work);
+  Ran run_on_device(const Route& route, std::span<const Input> inputs,
+                    std::span<const Output> outputs, const Work& work);
+  void learn(const Ran& ran);
+};
+
+}  // namespace fathom
+
+namespace fathom::runtime {
+
+// The host first, then what there is. Of none that cannot be used.
+std::vector<std::unique_ptr<Device>> devices_of_this_machine(const ComputeOptions& options,
+                                                             Clock& clock);
+
+}  // namespace fathom::runtime
