@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+#include "analyze/compile/compile_log.h"
+
+namespace fathom::analyze {
+
+// What torch's text about a graph break says (artifact dynamo_graph_break_reason).
+GraphBreak parse_graph_break(std::string_view text);
+
+}  // namespace fathom::analyze

@@ -1,0 +1,55 @@
+#include "analyze/compile/log_records.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/json_scan.h"
+
+namespace fathom::analyze {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// "V0524 12:48:44": the level, month and day, and the time of day.
+bool has_log_time(std::string_view line) {
+  constexpr std::string_view kForm = "L0000 00:00:00";
+  constexpr std::string_view kLevels = "VIWEC";
+  if (line.size() < kForm.size() || kLevels.find(line[0]) == std::string_view::npos) return false;
+  for (std::size_t i = 1; i < kForm.size(); ++i) {
+    if (kForm[i] == '0' ? !is_digit(line[i]) : line[i] != kForm[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string_view> json_of_line(std::string_view line) {
+  if (!has_log_time(line)) return {};
+  const std::size_t end = line.find("] ");
+  if (end == std::string_view::npos) return {};
+  std::string_view json = line.substr(end + 2);
+  if (json.ends_with('\r')) json.remove_suffix(1);
+  if (!json.starts_with('{')) return {};
+  return json;
+}
+
+bool is_compile_log(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find('\n'));
+  return json_of_line(line).has_value();
+}
+
+std::string payload_text(const LogRecord& record) {
+  std::string text;
+  text.reserve(record.payload.size());
+  for (std::size_t at = 0; at < record.payload.size();) {
+    const std::size_t end = std::min(record.payload.find('\n', at), record.payload.size());
+    if (at > 0) text += '\n';
+    text += record.payload.substr(at + 1, end - at - 1);
+    at = end + 1;
+  }
+  return text;
+}
+
+}  // namespace fathom::analyze
