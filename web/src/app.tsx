@@ -1,17 +1,16 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { demoSource } from "./demo";
+import { Head, Tabs } from "./head";
 import { Help } from "./help";
 import type { InlineSource } from "./inline_source";
 import { useKeys } from "./keys";
 import { fileSource, useDrop } from "./open_file";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
-import type { Tab } from "./tab";
 import { kTabs, tabOf, tabsOf } from "./tabs";
-import { toggleScheme, useScheme } from "./theme";
 
 // The page: head, tabs and the tab that the address names.
-export function App(props: { report: InlineSource | null }) {
+export function App(props: { report: InlineSource | null; isServed: boolean }) {
   const [source, setSource] = useState<Source | null>(props.report);
   const [summary, setSummary] = useState<Summary | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -54,13 +53,12 @@ export function App(props: { report: InlineSource | null }) {
   useKeys(tabs, () => help.current?.showModal());
   const wide = tab.id === "timeline" || tab.id === "flame";
   return (
-    <div class={dropping ? "dropping" : ""}>
-      <Head
-        run={summary?.run ?? null}
-        open={open}
-        back={source !== props.report && props.report ? () => setSource(props.report) : null}
-        help={() => help.current?.showModal()}
-      />
+    <div class={dropping ? "dropping" : ""} data-drop="Drop a profile JSON to open it">
+      <Head help={() => help.current?.showModal()} about={summary && <About run={summary.run} />}>
+        {props.isServed && <a class="tool" href="/#files">All traces</a>}
+        {source !== props.report && props.report && <button class="tool" onClick={() => setSource(props.report)}>Back to the report</button>}
+        <FileButton label="Open…" open={open} />
+      </Head>
       {problem && (
         <div class="problem" role="alert">
           {problem} <button class="tool" onClick={() => setProblem(null)}>Close</button>
@@ -75,7 +73,12 @@ export function App(props: { report: InlineSource | null }) {
           </div>
         )}
       </main>
-      <Help dialog={help} tabs={tabs} />
+      <Help dialog={help} tabs={tabs.length} canvasKeys>
+        <p class="quiet">
+          Blue is GPU work, purple communication, yellow copies and fills, orange the GPU runtime, green the CPU, grey idle. A profile JSON
+          dropped onto the page opens in it. The page loads nothing from the network.
+        </p>
+      </Help>
     </div>
   );
 }
@@ -87,25 +90,17 @@ function rankText(run: Run): string | null {
   return run.world_size === null ? `rank ${run.rank}` : `rank ${run.rank} of ${run.world_size}`;
 }
 
-function Head(props: { run: Run | null; open: (file: File) => void; back: (() => void) | null; help: () => void }) {
-  const { run } = props;
-  const scheme = useScheme();
-  const tags = run ? [...run.devices, rankText(run)].filter((tag) => tag !== null) : [];
+function About({ run }: { run: Run }) {
+  const tags = [...run.devices, rankText(run)].filter((tag) => tag !== null);
   return (
-    <header>
-      <span class="mark">fath<i>o</i>m</span>
-      {run && <span class="run" title={run.name}>{run.name}</span>}
+    <>
+      <span class="run" title={run.name}>{run.name}</span>
       {tags.map((tag) => <span key={tag} class="tag">{tag}</span>)}
-      <span class="grow" />
-      {props.back && <button class="tool" onClick={props.back}>Back to the report</button>}
-      <FileButton label="Open…" open={props.open} />
-      <button class="tool" onClick={toggleScheme} title="Light or dark">{scheme === "dark" ? "Light" : "Dark"}</button>
-      <button class="tool wide-only" onClick={props.help} aria-label="Help"><kbd>/</kbd> <kbd>?</kbd></button>
-    </header>
+    </>
   );
 }
 
-export function FileButton(props: { label: string; open: (file: File) => void }) {
+function FileButton(props: { label: string; open: (file: File) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <button class="tool" title="Open a profile JSON" onClick={() => input.current?.click()}>
@@ -122,18 +117,6 @@ export function FileButton(props: { label: string; open: (file: File) => void })
         }}
       />
     </button>
-  );
-}
-
-function Tabs(props: { tabs: readonly Tab[]; chosen: string }) {
-  return (
-    <nav role="tablist" aria-label="Views">
-      {props.tabs.map((tab) => (
-        <a key={tab.id} href={`#${tab.id}`} role="tab" aria-selected={tab.id === props.chosen} aria-controls="view">
-          {tab.title}
-        </a>
-      ))}
-    </nav>
   );
 }
 

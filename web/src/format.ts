@@ -60,6 +60,24 @@ export const formatPlural = (count: number, singular: string, plural: string): s
 export const formatGain = (percent: number, isBound: boolean, isRough: boolean): string =>
   `saves ${isBound ? "at most " : isRough ? "roughly " : ""}${formatPercent(percent)}`;
 
+// A time of the day, "10:22:31"; with the day for what may be of another, "18 Nov 2026, 10:22". As the reader's clock has it.
+export const formatClock = (ms: number): string => new Date(ms).toLocaleTimeString("en-GB");
+export const formatMoment = (ms: number): string =>
+  new Date(ms).toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+// How long something lasted, as people say it: "42 s", "12 min 4 s", "3 h 12 min", "2 d 3 h".
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, ms / 1000);
+  if (seconds < 9.95) return `${fixed(seconds, 1)} s`;
+  const whole = Math.round(seconds);
+  const units: [number, string][] = [[86_400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const first = units.findIndex(([size]) => whole >= size);
+  const [size, unit] = units[first]!;
+  const [small, smallUnit] = units[first + 1] ?? [0, ""];
+  const rest = small > 0 ? Math.floor((whole % size) / small) : 0;
+  return `${Math.floor(whole / size)} ${unit}${rest > 0 ? ` ${rest} ${smallUnit}` : ""}`;
+}
+
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)
 //   → reduce_kernel<512, ReduceOp<float> >

@@ -45,6 +45,9 @@ export class InlineSource implements Source {
   }
 }
 
+// Whether `fathom serve` shows this page (source.ts).
+export const isServed = (): boolean => block("server") !== null;
+
 function block(name: string): Element | null {
   return document.querySelector(`script[type="application/x-fathom"][data-name="${name}"]`);
 }

@@ -1,8 +1,8 @@
 import { useLayoutEffect } from "preact/hooks";
-import type { Tab } from "./tab";
+import type { TabName } from "./tab";
 
 // Keys of the whole page: a digit chooses a tab by its place in the bar, / finds, ? helps. Canvases have their own beside these.
-export function useKeys(tabs: readonly Tab[], help: () => void): void {
+export function useKeys(tabs: readonly TabName[], help: () => void): void {
   // Before the first paint: what is seen can be used.
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { summaryOfProfile } from "./profile/summary";
 import { readProfile } from "./profile/read";
 import type { Source } from "./source";
@@ -40,6 +40,8 @@ export async function fileSource(file: File): Promise<Source> {
 // Files dropped anywhere on the page are opened; true while one is held over it.
 export function useDrop(open: (file: File) => void): boolean {
   const [over, setOver] = useState(false);
+  const opener = useRef(open);
+  opener.current = open;
   useLayoutEffect(() => {
     const hold = (event: DragEvent) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -54,7 +56,7 @@ export function useDrop(open: (file: File) => void): boolean {
       setOver(false);
       if (!file) return;
       event.preventDefault();
-      open(file);
+      opener.current(file);
     };
     addEventListener("dragover", hold);
     addEventListener("dragleave", leave);

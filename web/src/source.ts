@@ -1,7 +1,10 @@
 import type { Summary } from "./summary";
 
-// Where the page's data comes from: the report file itself, a profile dropped onto the page, or
-// (later) a server. The page asks only this.
+// Where the data of a report comes from: the page itself, or a profile dropped onto it. The tabs of a report ask only this.
+//
+// `fathom serve` shows the same page with a block of data named `server` in it (what it holds does not matter). Without the
+// block `summary` beside it the page is the server's own (serve/app.tsx): a login, Live, Sessions and Files, which ask
+// the server (serve/api.ts). With it, it is the report of one of the server's traces, and has a link back to them.
 export interface Source {
   // What it is called on the page: a file's name.
   readonly name: string;

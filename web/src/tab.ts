@@ -8,9 +8,12 @@ export interface TabProps {
   summary: Summary;
 }
 
-export interface Tab {
+export interface TabName {
   id: string; // in the address: #kernels
   title: string;
+}
+
+export interface Tab extends TabName {
   view: ComponentType<TabProps>;
   hasContent: (source: Source, summary: Summary) => boolean; // else it is not shown
 }

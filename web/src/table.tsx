@@ -28,6 +28,7 @@ interface Props<Row> {
   chosen?: Row | null;
   choose?: (row: Row) => void;
   filter?: ComponentChildren; // beside the search: what else leaves rows out
+  isLive?: boolean; // rows change by themselves, and scrolling stays where it is
 }
 
 const kRowHeight = 33;
@@ -56,7 +57,7 @@ export function DataTable<Row>(props: Props<Row>) {
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
     setTop(0);
-  }, [query, sort, rows]);
+  }, [query, sort, props.isLive ? null : rows]);
 
   const height = Math.min(props.height ?? 520, (shown.length + 1) * kRowHeight + 2);
   const first = paper ? 0 : Math.max(0, Math.floor(top / kRowHeight) - 8);

@@ -88,24 +88,14 @@ export async function start() {
 
     // Opens a page; `page.finish()` closes it and fails where it complained or asked the network.
     async open(path, { hash = "", ...options } = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-      const page = await context.newPage();
-      const complaints = [];
-      page.on("console", (message) => {
-        if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-      });
-      page.on("pageerror", (error) => complaints.push(String(error)));
-      page.on("request", (request) => {
-        if (!/^(file|data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
-      });
-      await page.goto(pathToFileURL(path).href + hash);
-      await page.locator("#view > :not([aria-busy]), .welcome").first().waitFor();
-      page.finish = async () => {
-        assert.equal(await page.evaluate(() => window.evil), undefined, "a name was run as code");
-        await context.close();
-        assert.deepEqual(complaints, []);
-      };
-      return page;
+      return visit(browser, pathToFileURL(path).href + hash, /^(file|data|blob):/, options);
+    },
+
+    // Opens a page of a server. `cookies` are what an earlier login left; `expected` says which complaints of the browser
+    // are the point of the test (it complains of every answer that is an error).
+    async visit(address, options = {}) {
+      const origin = new URL(address).origin;
+      return visit(browser, address, new RegExp(`^(data:|blob:|${origin}/)`), options);
     },
 
     async close() {
@@ -113,6 +103,28 @@ export async function start() {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+async function visit(browser, address, mayAsk, { cookies = [], expected = null, ...options }) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !expected?.test(message.text())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (!mayAsk.test(request.url())) complaints.push(`request: ${request.url()}`);
+  });
+  await page.goto(address);
+  await page.locator("#view > :not([aria-busy]), .welcome, .login").first().waitFor();
+  page.finish = async () => {
+    assert.equal(await page.evaluate(() => window.evil), undefined, "a name was run as code");
+    await context.close();
+    assert.deepEqual(complaints, []);
+  };
+  return page;
 }
 
 // Drops a file of this text onto the page, as a reader would.

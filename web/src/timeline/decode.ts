@@ -124,6 +124,8 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
     }
     first[row + 1] = at;
   });
+  // Without spans, as of `fathom monitor --record`, it is as long as its counters.
+  if (head.spans === 0) lengthNs = Math.max(0, ...head.counters.map((counter) => counter.times_ns.at(-1) ?? 0));
   let firstRow = 0;
   const tracks = head.tracks.map((track) => {
     const placed = { name: track.name, shortName: track.short_name, process: track.process, gpu: track.gpu, firstRow, rows: track.rows.length };

@@ -41,7 +41,7 @@ export function TimelineTab({ source, summary }: TabProps) {
   }, [source]);
   if (timeline === undefined) return <p class="nothing" aria-busy="true">Reading the timeline…</p>;
   if (timeline === null) return <Nothing>This page carries no timeline: <code>fathom report TRACE -o report.html</code> makes one with everything.</Nothing>;
-  if (timeline.rows.size === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
+  if (timeline.rows.size === 0 && timeline.counters.length === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
   return <Drawn source={source} timeline={timeline} classes={summary.classes} />;
 }
 
