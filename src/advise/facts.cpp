@@ -1,11 +1,10 @@
 #include "advise/facts.h"
 
 #include <algorithm>
-#include <map>
 
-#include "advise/named_spans.h"
-#include "advise/set_up.h"
+#include "analyze/operations/named_spans.h"
 #include "analyze/operations/steps.h"
+#include "analyze/run/set_up_calls.h"
 #include "base/contains.h"
 
 namespace fathom::advise {
@@ -98,7 +97,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
       gaps(gaps_within(window, busy)),
       long_set_up(wall.set_up),
       unrecorded(wall.unknown),
-      collectives(collectives_of(recorded, on.gpu)),
+      collectives(analyze::collectives_of(recorded, on.gpu)),
       steps(analyze::step_spans(recorded).size()),
       is_whole_program(wall.basis == analyze::WallBasis::program ||
                        recorded.run.format == "Fathom run"),
@@ -106,13 +105,13 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
   for (const analyze::HostWait& wait : on.host_waits) {
     if (waits.empty() || waits.back() != wait.call) waits.push_back(wait.call);
   }
-  waits_.resize(spans.size());
-  for (const SpanId call : waits) waits_[call] = true;
-  // What is around a span comes before it.
-  loads_.resize(spans.size());
-  for (SpanId id = 0; names.any_loads_data() && id < spans.size(); ++id) {
-    const SpanId parent = spans.parent[id];
-    loads_[id] = names.loads_data(id) || (parent != kNoSpan && loads_[parent]);
+  marks_.resize(spans.size());
+  for (const SpanId call : waits) marks_[call] |= kWaits;
+  if (names.any_loads_data()) {
+    for (SpanId id = 0; id < spans.size(); ++id) {
+      if (names.loads_data(id)) marks_[id] |= kLoads;
+    }
+    mark_inside(kLoads);
   }
   directions_.resize(trace.names.size());
   for (const analyze::WorkRow& row : on.gpu.rows) {
@@ -140,14 +139,15 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
 }
 
 void Facts::find_first_launches() {
-  std::map<trace::NameId, const analyze::WorkRow*> first;
+  std::vector<const analyze::WorkRow*> first(trace.names.size());
   for (const analyze::WorkRow& row : on.gpu.rows) {
     const analyze::WorkRow*& so_far = first[row.name];
+    kernel_names += so_far == nullptr ? 1 : 0;
     if (so_far == nullptr || row.start_ns < so_far->start_ns) so_far = &row;
   }
-  kernel_names = first.size();
   first_launches_.resize(spans.size());
-  for (const auto& [name, row] : first) {
+  for (const analyze::WorkRow* row : first) {
+    if (row == nullptr) continue;
     for (SpanId at = row->launch; at != kNoSpan && !first_launches_[at]; at = spans.parent[at]) {
       first_launches_[at] = true;
     }
@@ -155,17 +155,15 @@ void Facts::find_first_launches() {
 }
 
 void Facts::find_set_up() {
-  set_up = set_up_calls(*this);
-  sets_up_.resize(spans.size());
-  for (const SpanId call : set_up) sets_up_[call] = true;
-  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
-    const SpanId parent = spans.parent[id];
+  set_up = analyze::set_up_calls(trace, on, takes_part, first_launches_);
+  for (const SpanId call : set_up) marks_[call] |= kSetsUp;
+  for (SpanId id = 0; !long_set_up.empty() && id < spans.size(); ++id) {
     const Interval time = {spans.start_ns[id], spans.end_ns(id)};
-    const bool is_part = parent != kNoSpan && sets_up_[parent];
-    const bool is_apart = !long_set_up.empty() && time.length() > 0 &&
-                          base::length_within(long_set_up, time) == time.length();
-    if (is_part || is_apart) sets_up_[id] = true;
+    const bool is_apart =
+        time.length() > 0 && base::length_within(long_set_up, time) == time.length();
+    if (is_apart) marks_[id] |= kSetsUp;
   }
+  if (!set_up.empty() || !long_set_up.empty()) mark_inside(kSetsUp);
 }
 
 // The first launch whose work waited for what ran before the recording began.
@@ -181,17 +179,21 @@ void Facts::find_unrecorded() {
 void Facts::find_fills() {
   zero_fills = find_zero_fills(*this);
   if (!fills_with_zeros_for_long()) return;
-  fills_with_zeros_.resize(spans.size());
-  for (const SpanId one : zero_fills.around) fills_with_zeros_[one] = true;
-  for (SpanId id = 0; id < spans.size(); ++id) {  // what is around a span comes before it
+  for (const SpanId one : zero_fills.around) marks_[one] |= kFills;
+  mark_inside(kFills);
+}
+
+// What is part of something marked is so, too: what is around a span comes before it.
+void Facts::mark_inside(Mark mark) {
+  for (SpanId id = 0; id < spans.size(); ++id) {
     const SpanId parent = spans.parent[id];
-    if (parent != kNoSpan && fills_with_zeros_[parent]) fills_with_zeros_[id] = true;
+    if (parent != kNoSpan && has(parent, mark)) marks_[id] |= mark;
   }
 }
 
 SpanId Facts::caller_of(SpanId call) const {
   SpanId function = kNoSpan;
-  const SpanId operation = innermost_that(spans, call, [&](SpanId at) {
+  const SpanId operation = analyze::innermost_that(spans, call, [&](SpanId at) {
     const SpanKind kind = spans.kind[at];
     if (kind == SpanKind::python && function == kNoSpan) function = at;
     return kind == SpanKind::cpu_op || kind == SpanKind::scope;

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/collectives.h"
 #include "advise/platform.h"
 #include "advise/replay.h"
 #include "advise/zero_fills.h"
 #include "analyze/critical_path/host_lines.h"
 #include "analyze/critical_path/runtime_calls.h"
+#include "analyze/efficiency/collectives.h"
 #include "analyze/run/wall.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
@@ -50,7 +50,7 @@ struct Facts {
   base::IntervalSet busy;                // some GPU works
   base::Interval window;                 // all of the trace that takes part, set-up too
   base::IntervalSet gaps;             // no GPU works; before the first work and after the last too
-  std::vector<trace::SpanId> set_up;  // calls that set something up, in order (set_up.h)
+  std::vector<trace::SpanId> set_up;  // calls that set something up, in order (set_up_calls.h)
   base::IntervalSet long_set_up;      // set-up outside the run (wall.h)
   std::vector<base::Interval> long_gaps;  // of 1 ms and more
   std::vector<GapPiece> gap_pieces;       // by thread and time
@@ -58,13 +58,13 @@ struct Facts {
   base::IntervalSet unrecorded;  // queued work waited for what ran before the recording began
   trace::SpanId first_unrecorded_launch = trace::kNoSpan;
   ZeroFills zero_fills;
-  std::vector<Collective> collectives;  // by GPU and start
-  std::size_t steps = 0;                // as the trace numbers them
-  std::size_t kernel_names = 0;         // different names of GPU work
-  std::uint64_t python_spans = 0;       // of threads that launch GPU work
-  bool is_whole_program = false;        // recorded from its start to its end, set-up too
-  std::int64_t wall_ns = 0;  // of the run: without set-up and what is unrecorded (wall.h)
-  std::int64_t work_ns = 0;  // of all GPU work, summed
+  std::vector<analyze::CollectiveWork> collectives;  // by GPU and start
+  std::size_t steps = 0;                             // as the trace numbers them
+  std::size_t kernel_names = 0;                      // different names of GPU work
+  std::uint64_t python_spans = 0;                    // of threads that launch GPU work
+  bool is_whole_program = false;  // recorded from its start to its end, set-up too
+  std::int64_t wall_ns = 0;       // of the run: without set-up and what is unrecorded (wall.h)
+  std::int64_t work_ns = 0;       // of all GPU work, summed
 
   // Of the run, in percent. Sums over threads, processes or GPUs that were busy at the same time
   // can be longer than the run; a share of it cannot be more than all.
@@ -74,8 +74,8 @@ struct Facts {
   }
   analyze::CallRole role(trace::SpanId call) const { return roles[spans.name[call]]; }
   // It loads data, or is part of what does.
-  bool loads_data(trace::SpanId span) const { return loads_[span]; }
-  bool is_wait(trace::SpanId span) const { return waits_[span]; }
+  bool loads_data(trace::SpanId span) const { return has(span, kLoads); }
+  bool is_wait(trace::SpanId span) const { return has(span, kWaits); }
   // A launch that found the launch queue full: the host was ahead, and what it took beyond a usual
   // launch is neither the launch's nor the host's.
   bool is_blocked(trace::SpanId span) const {
@@ -87,7 +87,7 @@ struct Facts {
                             : spans.duration_ns[call];
   }
   // It sets something up, or is part of what does.
-  bool sets_up(trace::SpanId span) const { return sets_up_[span]; }
+  bool sets_up(trace::SpanId span) const { return has(span, kSetsUp); }
   // It launches a kernel that has not run before in this trace; the call itself, or what is around
   // it.
   bool is_first_launch(trace::SpanId call) const { return first_launches_[call]; }
@@ -96,9 +96,7 @@ struct Facts {
     return share(std::max(zero_fills.work_ns, zero_fills.host_ns)) >= 3;
   }
   // It is part of filling gradients with zeros for long.
-  bool fills_with_zeros(trace::SpanId span) const {
-    return !fills_with_zeros_.empty() && fills_with_zeros_[span];
-  }
+  bool fills_with_zeros(trace::SpanId span) const { return has(span, kFills); }
   // Most of what was traced is set-up, and the rest ran once: there is no steady state to judge.
   bool is_a_start() const {
     const std::int64_t set_up_ns = base::total_length(long_set_up);
@@ -124,16 +122,17 @@ struct Facts {
   std::int64_t bytes_of(trace::SpanId span) const;
 
  private:
+  enum Mark : std::uint8_t { kWaits = 1, kSetsUp = 2, kFills = 4, kLoads = 8 };
+
+  bool has(trace::SpanId span, Mark mark) const { return (marks_[span] & mark) != 0; }
+  void mark_inside(Mark mark);
   void find_first_launches();
   void find_set_up();
   void find_unrecorded();
   void find_fills();
 
-  std::vector<bool> waits_;                    // by span
-  std::vector<bool> sets_up_;                  // by span
-  std::vector<bool> fills_with_zeros_;         // by span; empty where there are none
+  std::vector<std::uint8_t> marks_;            // by span: they are asked for together
   std::vector<bool> first_launches_;           // by span
-  std::vector<bool> loads_;                    // by span
   std::vector<TransferDirection> directions_;  // by name
 };
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <utility>
 
-#include "advise/named_spans.h"
+#include "analyze/operations/named_spans.h"
 #include "base/contains.h"
+#include "base/median.h"
 
 namespace fathom::advise {
 namespace {
@@ -26,12 +29,13 @@ bool is_long_call(const Facts& facts, SpanId call) {
 }
 
 // How long of a gap the thread that ended it was on its way to the launch. Where nothing of it is
-// recorded, that is not known beyond 100 µs.
-std::int64_t dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch) {
+// recorded, that is not known beyond 100 µs. `near` is a piece near the gap before.
+std::int64_t dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch, std::size_t& near) {
   const std::uint32_t thread = facts.thread_of(launch);
   if (thread == analyze::HostLines::kNoThread) return 0;
   const analyze::HostLines& host = facts.on.host;
-  const auto [first, last] = pieces_touching(host, thread, gap);
+  const auto [first, last] = pieces_touching(host, thread, gap, near);
+  near = last;
   std::int64_t found = 0;
   for (std::size_t piece = first; piece < last; ++piece) {
     const std::int64_t time =
@@ -40,6 +44,17 @@ std::int64_t dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch) 
     found += host.span[piece] == kNoSpan ? std::min(time, kLongestLagNs) : time;
   }
   return found;
+}
+
+// The same without time in which the GPU ran what was not recorded.
+std::int64_t recorded_dispatch_ns(const Facts& facts, base::Interval gap, SpanId launch,
+                                  std::size_t& near) {
+  if (base::touching(facts.unrecorded, gap).empty()) return dispatch_ns(facts, gap, launch, near);
+  std::int64_t time = 0;
+  for (const base::Interval& part : base::subtract(std::span(&gap, 1), facts.unrecorded)) {
+    time += dispatch_ns(facts, part, launch, near);
+  }
+  return time;
 }
 
 // The launch of the work that ended each gap. Streams and gaps are both in order of time.
@@ -57,11 +72,8 @@ std::vector<SpanId> launches_after_gaps(const Facts& facts) {
   return launches;
 }
 
-std::int64_t median_of(std::vector<std::int64_t>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  return values.empty() ? 0 : base::median(std::move(values));
 }
 
 // The first launch of a kernel that takes over 10 times as long as is usual loads its code, or sets
@@ -70,7 +82,7 @@ void leave_out_first_launches(const Facts& facts, std::vector<LateLaunch>& late)
   constexpr std::int64_t kTimesUsualGap = 10;
   std::vector<std::int64_t> times;
   for (const LateLaunch& one : late) times.push_back(one.gap_ns);
-  const std::int64_t usual = median_of(times);
+  const std::int64_t usual = median_of(std::move(times));
   std::erase_if(late, [&](const LateLaunch& one) {
     return !one.is_start && one.gap_ns >= kTimesUsualGap * usual &&
            facts.is_first_launch(one.launch);
@@ -92,7 +104,8 @@ std::vector<bool> compiled_names(const trace::Trace& trace) {
 }
 
 bool is_inside_any(const Facts& facts, SpanId call, const std::vector<bool>& names) {
-  return names[facts.spans.name[call]] || innermost_around(facts.spans, call, names) != kNoSpan;
+  return names[facts.spans.name[call]] ||
+         analyze::innermost_around(facts.spans, call, names) != kNoSpan;
 }
 
 // A kernel of one name whose grids differ worked on tensors of different sizes.
@@ -119,11 +132,12 @@ bool is_dispatch(const Facts& facts, std::size_t piece) {
 LateLaunches late_launches(const Facts& facts) {
   const std::vector<SpanId> launches = launches_after_gaps(facts);
   LateLaunches found;
+  std::size_t near = 0;
   for (std::size_t i = 0; i < facts.gaps.size(); ++i) {
     const base::Interval gap = facts.gaps[i];
     if (launches[i] == kNoSpan || facts.spans.start_ns[launches[i]] < gap.begin) continue;
     if (is_long_call(facts, launches[i])) continue;
-    const std::int64_t time = dispatch_ns(facts, gap, launches[i]);
+    const std::int64_t time = recorded_dispatch_ns(facts, gap, launches[i], near);
     const bool is_start = gap.end <= facts.busy.front().begin;
     if (time > 0) found.all.push_back({time, launches[i], is_start});
   }
@@ -149,6 +163,8 @@ LaunchPace launch_pace(const Facts& facts) {
     if (is_triton) grids[row.name].insert(facts.spans.shape[row.span]);
     if (row.launch == kNoSpan) continue;
     calls.push_back(row.launch);
+    ++pace.work;
+    if (base::contains(facts.trace.name(row.launch), "GraphLaunch")) ++pace.of_graphs;
     if (is_triton || is_inside_any(facts, row.launch, compiled)) ++pace.compiled;
   }
   std::sort(calls.begin(), calls.end());  // by thread and time, as their numbers are
@@ -160,8 +176,8 @@ LaunchPace launch_pace(const Facts& facts) {
     apart.push_back(facts.spans.start_ns[calls[i]] - facts.spans.start_ns[calls[i - 1]]);
   }
   pace.launches = calls.size();
-  pace.median_apart_ns = median_of(apart);
-  pace.median_kernel_ns = median_of(kernels);
+  pace.median_apart_ns = median_of(std::move(apart));
+  pace.median_kernel_ns = median_of(std::move(kernels));
   pace.shapes_vary = grids_vary(grids);
   return pace;
 }

@@ -62,13 +62,21 @@ void learn_from_frameworks(Platform& platform, std::string_view name) {
     platform.server = Server::vllm;
   }
   platform.uses_transformers |= is_of_package(name, "/transformers/");
-  platform.is_jax |= is_of_package(name, "/jax/") || name.starts_with("PjitFunction(");
+  constexpr std::array<std::string_view, 4> kJax = {"PjitFunction(", "XlaModule:", "Thunk:#",
+                                                    "TSL:"};
+  platform.is_jax |= is_of_package(name, "/jax/") || starts_with_any(name, kJax);
   constexpr std::array<std::string_view, 3> kDdp = {
       "DistributedDataParallel.", "torch.distributed.ddp.", "torch/nn/parallel/distributed.py"};
-  constexpr std::array<std::string_view, 4> kFsdp = {"FullyShardedDataParallel.",
-                                                     "FSDP::", "fsdp::", "torch/distributed/fsdp/"};
+  constexpr std::array<std::string_view, 3> kFullyShard = {
+      "FSDP::", "fsdp::", "torch/distributed/fsdp/_fully_shard/"};
+  constexpr std::array<std::string_view, 2> kWrapper = {"FullyShardedDataParallel.",
+                                                        "torch/distributed/fsdp/"};
   if (starts_with_any(name, kDdp)) platform.is_ddp = true;
-  if (starts_with_any(name, kFsdp)) platform.is_fsdp = true;
+  if (starts_with_any(name, kFullyShard)) {
+    platform.sharding = Sharding::fully_shard;  // it uses code of the wrapper
+  } else if (platform.sharding == Sharding::none && starts_with_any(name, kWrapper)) {
+    platform.sharding = Sharding::wrapper;
+  }
 }
 
 void learn_from_host(Platform& platform, std::string_view name) {

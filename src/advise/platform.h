@@ -13,6 +13,13 @@ enum class Runtime : std::uint8_t { unknown, cuda, hip, opencl };
 // Servers of language models that have options of their own for what others write in code.
 enum class Server : std::uint8_t { none, vllm, sglang };
 
+// How PyTorch shards the parameters of a model over ranks.
+enum class Sharding : std::uint8_t {
+  none,
+  wrapper,      // FullyShardedDataParallel
+  fully_shard,  // the function of that name, "FSDP2"
+};
+
 // Units for matrix products that a GPU is known to have, by its name.
 enum class TensorCores : std::uint8_t { none_known, without_tf32, with_tf32 };
 
@@ -25,9 +32,9 @@ struct Platform {
   bool is_jax = false;
   bool uses_transformers = false;  // Hugging Face's, as its frames show
   bool is_ddp = false;             // DistributedDataParallel
-  bool is_fsdp = false;            // FullyShardedDataParallel, or fully_shard
-  bool trains = false;             // there is a backward pass or an optimizer
-  bool has_optimizer = false;      // an optimizer of PyTorch was seen at work
+  Sharding sharding = Sharding::none;
+  bool trains = false;         // there is a backward pass or an optimizer
+  bool has_optimizer = false;  // an optimizer of PyTorch was seen at work
   bool optimizer_is_fused = false;
   std::string optimizer;  // its class ("SGD"); empty where that is not known
 };

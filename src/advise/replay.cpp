@@ -16,20 +16,25 @@ constexpr std::int64_t kNotYet = std::numeric_limits<std::int64_t>::min();
 struct Progress {
   std::int64_t measured_ns = 0;
   std::int64_t now_ns = 0;
-  std::uint32_t piece = 0;
+  std::int64_t end_ns = 0;  // where its line ends in the trace
+  std::uint32_t stretch = 0;
 };
 
 class Run {
  public:
   Run(const ReplayPlan& plan, const Edits& edits)
-      : plan_(plan), edits_(edits), on_(*plan.on), spans_(plan.trace->spans) {
+      : plan_(plan),
+        edits_(edits),
+        on_(*plan.on),
+        stretch_ns_(edits.stretch_ns.empty() ? plan.stretch_ns : edits.stretch_ns) {
     const std::size_t rows = on_.gpu.rows.size();
     start_.assign(rows, kNotYet);
     launched_.assign(rows, kNotYet);
     handed_.assign(on_.hand_overs.size(), kNotYet);
-    for (const HostThread& thread : on_.host.threads) {
+    for (std::size_t i = 0; i < on_.host.threads.size(); ++i) {
+      const HostThread& thread = on_.host.threads[i];
       const std::int64_t begin = on_.host.begin_ns(thread);
-      threads_.push_back({begin, begin, thread.first});
+      threads_.push_back({begin, begin, on_.host.end_ns(thread), plan.first_stretch_of_thread[i]});
     }
   }
 
@@ -65,42 +70,24 @@ class Run {
   }
   std::int64_t end_of(std::uint32_t row) const { return start_[row] + work_ns(row); }
 
-  // How long the part of a piece from `from` to `to` takes now.
-  std::int64_t piece_time(std::uint32_t piece, std::int64_t from, std::int64_t to) const {
-    if (!plan_.fixed_pieces.empty() && plan_.fixed_pieces[piece]) return to - from;
-    const std::int64_t measured = on_.host.start_ns[piece + 1] - on_.host.start_ns[piece];
-    std::int64_t whole = edits_.piece_ns.empty() ? measured : edits_.piece_ns[piece];
-    if (on_.host.span[piece] == trace::kNoSpan) whole = std::min(whole, kLongestLagNs);
-    if (whole == measured) return to - from;
-    return static_cast<std::int64_t>(static_cast<double>(whole) * static_cast<double>(to - from) /
-                                     static_cast<double>(measured));
-  }
-
   // Lets a thread go on to a moment of the trace; when that is now. Moments come in order, but for
   // work that began before its thread did, as clocks that disagree make it.
   std::int64_t reach(std::uint32_t index, std::int64_t time_ns) {
-    const HostThread& thread = on_.host.threads[index];
     Progress& at = threads_[index];
     if (time_ns < at.measured_ns) return at.now_ns - (at.measured_ns - time_ns);
-    const std::int64_t to = std::min(time_ns, on_.host.end_ns(thread));
-    while (at.measured_ns < to) {
-      const std::int64_t end = std::min(to, on_.host.start_ns[at.piece + 1]);
-      at.now_ns += piece_time(at.piece, at.measured_ns, end);
-      at.measured_ns = end;
-      if (end == on_.host.start_ns[at.piece + 1] && at.piece + 1 < thread.last) ++at.piece;
+    const std::int64_t to = std::min(time_ns, at.end_ns);
+    if (at.measured_ns < to) {
+      at.now_ns += stretch_ns_[at.stretch++];
+      at.measured_ns = to;
     }
     return at.now_ns;
   }
 
   // Moves a thread on without what its pieces take.
   void jump(std::uint32_t index, std::int64_t time_ns, std::int64_t now_ns) {
-    const HostThread& thread = on_.host.threads[index];
     Progress& at = threads_[index];
-    at.measured_ns = std::max(at.measured_ns, std::min(time_ns, on_.host.end_ns(thread)));
+    at.measured_ns = std::max(at.measured_ns, std::min(time_ns, at.end_ns));
     at.now_ns = now_ns;
-    while (at.piece + 1 < thread.last && on_.host.start_ns[at.piece + 1] <= at.measured_ns) {
-      ++at.piece;
-    }
   }
 
   std::int64_t own_lag_of(std::uint32_t row) const {
@@ -130,25 +117,18 @@ class Run {
       consider(std::max(start_[index - 1], end_of(index - 1) - overlap), end, HeldBy::stream,
                plan_.stream_lag_ns);
     }
-    const auto waits = std::equal_range(
-        on_.gpu_waits.begin(), on_.gpu_waits.end(), analyze::GpuWait{index, 0, {}},
-        [](const analyze::GpuWait& a, const analyze::GpuWait& b) { return a.work < b.work; });
-    for (auto wait = waits.first; wait != waits.second; ++wait) {
-      if (start_[wait->on] == kNotYet) continue;
-      const std::int64_t end = on_.gpu.rows[wait->on].end_ns;
+    for (std::uint32_t i = plan_.first_wait[index]; i < plan_.first_wait[index + 1]; ++i) {
+      const std::uint32_t on = on_.gpu_waits[i].on;
+      if (start_[on] == kNotYet) continue;
+      const std::int64_t end = on_.gpu.rows[on].end_ns;
       const std::int64_t overlap = std::max<std::int64_t>(0, end - row.start_ns);
-      consider(std::max(start_[wait->on], end_of(wait->on) - overlap), end, HeldBy::wait,
-               plan_.wait_lag_ns);
+      consider(std::max(start_[on], end_of(on) - overlap), end, HeldBy::wait, plan_.wait_lag_ns);
     }
     if (launched_[index] != kNotYet) {
-      consider(launched_[index], launched_measured(row), HeldBy::launch, plan_.launch_lag_ns);
+      const bool is_own = plan_.held_by[index] == HeldBy::launch;
+      start = std::max(start, launched_[index] + (is_own ? own_lag : plan_.launch_lag_of[index]));
     }
     start_[index] = start == kNotYet ? row.start_ns : start;
-  }
-
-  std::int64_t launched_measured(const WorkRow& row) const {
-    const std::int64_t end = spans_.end_ns(row.launch);
-    return std::min(row.start_ns, end <= row.start_ns ? end : spans_.start_ns[row.launch]);
   }
 
   bool is_joined(std::uint32_t row) const {
@@ -158,11 +138,9 @@ class Run {
   // A launch that is left out needs no room.
   void unblock(const Meeting& meeting) {
     const analyze::QueueWait& wait = on_.queue_waits[meeting.index];
-    const std::int64_t reached = threads_[meeting.thread].measured_ns;
-    if (reached >= meeting.time_ns) return;
-    const std::int64_t begin = std::max(spans_.start_ns[wait.call], reached);
-    std::int64_t ready =
-        reach(meeting.thread, std::min(meeting.time_ns, begin + plan_.launch_call_ns));
+    const auto to = goes_to(plan_, meeting, threads_[meeting.thread].measured_ns);
+    if (!to) return;
+    std::int64_t ready = reach(meeting.thread, *to);
     if (!is_joined(wait.work) && start_[wait.on] != kNotYet) {
       const std::int64_t lag = meeting.time_ns - on_.gpu.rows[wait.on].start_ns;
       ready = std::max(ready, start_[wait.on] + lag);
@@ -172,23 +150,20 @@ class Run {
 
   // The way out of a call takes what it took after the last work it waited for.
   void return_from(const Meeting& meeting) {
-    const trace::SpanId call = meeting.index;
-    if (threads_[meeting.thread].measured_ns >= meeting.time_ns) return;
-    // Another call may have reached into it.
-    std::int64_t ready_measured =
-        std::max(spans_.start_ns[call], threads_[meeting.thread].measured_ns);
+    const auto to = goes_to(plan_, meeting, threads_[meeting.thread].measured_ns);
+    if (!to) return;
+    std::int64_t ready_measured = *to;
     std::int64_t ready = reach(meeting.thread, ready_measured);
-    const auto waits = std::equal_range(
-        on_.host_waits.begin(), on_.host_waits.end(), analyze::HostWait{call, 0, {}},
-        [](const analyze::HostWait& a, const analyze::HostWait& b) { return a.call < b.call; });
-    for (auto wait = waits.first; wait != waits.second; ++wait) {
-      const auto index = static_cast<std::size_t>(wait - on_.host_waits.begin());
-      const std::int64_t end = on_.gpu.rows[wait->on].end_ns;
+    const trace::SpanId call = on_.host_waits[meeting.index].call;
+    for (std::size_t i = meeting.index; i < on_.host_waits.size(); ++i) {
+      const analyze::HostWait& wait = on_.host_waits[i];
+      if (wait.call != call) break;
+      const std::int64_t end = on_.gpu.rows[wait.on].end_ns;
       ready_measured = std::max(ready_measured, std::min(end, meeting.time_ns));
-      const bool ignored = !edits_.ignored_waits.empty() && edits_.ignored_waits[index];
-      if (start_[wait->on] == kNotYet || ignored) continue;
+      const bool ignored = !edits_.ignored_waits.empty() && edits_.ignored_waits[i];
+      if (start_[wait.on] == kNotYet || ignored) continue;
       const std::int64_t beyond = std::max<std::int64_t>(0, end - meeting.time_ns);
-      ready = std::max(ready, end_of(wait->on) - beyond);
+      ready = std::max(ready, end_of(wait.on) - beyond);
     }
     jump(meeting.thread, meeting.time_ns, ready + meeting.time_ns - ready_measured);
   }
@@ -197,9 +172,8 @@ class Run {
     const analyze::HandOver& over = on_.hand_overs[meeting.index];
     if (handed_[meeting.index] == kNotYet) return;
     std::int64_t ready = handed_[meeting.index];
-    const HostThread& thread = on_.host.threads[meeting.thread];
-    const bool has_begun = over.idle_since_ns > on_.host.begin_ns(thread);
-    if (has_begun) ready = std::max(ready, reach(meeting.thread, over.idle_since_ns));
+    const auto to = goes_to(plan_, meeting, threads_[meeting.thread].measured_ns);
+    if (to) ready = std::max(ready, reach(meeting.thread, *to));
     if (threads_[meeting.thread].measured_ns > meeting.time_ns) return;
     jump(meeting.thread, meeting.time_ns, ready + over.time_ns - over.from_time_ns);
   }
@@ -224,7 +198,7 @@ class Run {
   const ReplayPlan& plan_;
   const Edits& edits_;
   const analyze::Dependencies& on_;
-  const trace::Spans& spans_;
+  const std::vector<std::int64_t>& stretch_ns_;
   std::vector<Progress> threads_;
   std::vector<std::int64_t> start_;     // of each row
   std::vector<std::int64_t> launched_;  // of each row

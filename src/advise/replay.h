@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,7 +24,7 @@ struct Meeting {
     unblocks,     // index: queue wait of a launch that is over here
     launch,       // index: row of GPU work that may begin from here on
     work_begins,  // index: row of GPU work; no thread
-    returns,      // index: call (span) that waits for GPU work and is over here
+    returns,      // index: first host wait of a call that is over here
     hands_over,   // index: hand-over that this thread lets happen
     goes_on,      // index: hand-over after which this thread goes on
   };
@@ -37,11 +39,23 @@ struct Meeting {
 struct ReplayPlan {
   const trace::Trace* trace = nullptr;
   const analyze::Dependencies* on = nullptr;
-  std::vector<Meeting> meetings;       // in order of time: all that one waits for comes before it
-  std::vector<HeldBy> held_by;         // of each row, as measured
-  std::vector<std::int64_t> lag_ns;    // of each row: from when nothing held it back to its start
-  std::vector<bool> first_of_stream;   // of each row
-  std::vector<std::uint32_t> threads;  // that take part (dependencies.h)
+  std::vector<Meeting> meetings;     // in order of time: all that one waits for comes before it
+  std::vector<HeldBy> held_by;       // of each row, as measured
+  std::vector<std::int64_t> lag_ns;  // of each row: from when nothing held it back to its start
+  // Of each row that something else held back: how long after its launch it begins if that does.
+  std::vector<std::uint32_t> launch_lag_of;
+  std::vector<bool> first_of_stream;      // of each row
+  std::vector<std::uint32_t> first_wait;  // of each row, in Dependencies::gpu_waits; one more
+  std::vector<std::uint32_t> threads;     // that take part (dependencies.h)
+  // Where a thread stops on its way does not depend on edits. What it goes through between two
+  // stops is a stretch: by thread and time, an endless one after each thread.
+  std::vector<base::Interval> stretches;
+  std::vector<std::int64_t> stretch_ns;  // how long each takes without edits
+  // Of each piece: the first to end after it began. With kWhole where that one holds all of it, as
+  // most do, and nothing keeps it from being edited.
+  std::vector<std::uint32_t> first_stretch;
+  static constexpr std::uint32_t kWhole = 1U << 31;
+  std::vector<std::uint32_t> first_stretch_of_thread;
   // Pieces of host time and rows that nothing can change, because they are outside of the run:
   // set-up, and the lag of the first work of an excerpt. Empty where there are none.
   std::vector<bool> fixed_pieces;
@@ -64,10 +78,13 @@ ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& d
 // What is changed before a replay. An empty column changes nothing.
 struct Edits {
   std::vector<std::int64_t> work_ns;   // duration of each row of GPU work
-  std::vector<std::int64_t> piece_ns;  // duration of each piece of host time (host_lines.h)
-  std::vector<std::int64_t> lag_ns;    // of each row: as in the plan
-  std::vector<bool> ignored_waits;     // host waits that are left out (Dependencies::host_waits)
-  std::vector<bool> joined;  // rows that are part of the row before them: no launch, no lag
+  std::vector<std::int64_t> piece_ns;  // duration of each piece of host time (host_lines.h),
+  std::vector<std::int64_t>
+      stretch_ns;                    // and of each stretch of them, which scale_piece keeps true
+  std::vector<std::int64_t> lag_ns;  // of each row: as in the plan
+  std::vector<bool> ignored_waits;   // host waits that are left out (Dependencies::host_waits)
+  std::vector<bool> joined;          // rows that are part of the row before them: no launch, no lag
+  std::size_t last_piece = 0;        // that scale_host found; the next is mostly near
 };
 
 struct Replay {
@@ -91,6 +108,28 @@ struct Replay {
 // is not understood comes out too short, and `is_trustworthy` says so. What a rank waits for others
 // in a collective stays as long as it was.
 Replay replay(const ReplayPlan& plan, const Edits& edits = {});
+
+// The moment of the trace up to which a thread that is at `measured_ns` goes by itself before a
+// meeting; none where it is past the meeting.
+std::optional<std::int64_t> goes_to(const ReplayPlan& plan, const Meeting& meeting,
+                                    std::int64_t measured_ns);
+
+// How long a piece takes in a stretch, if all of it takes `whole_ns` now. Asked for every piece
+// that is edited, and most lie within one stretch.
+inline std::int64_t time_in_stretch(const ReplayPlan& plan, std::size_t piece, std::size_t stretch,
+                                    std::int64_t whole_ns) {
+  const analyze::HostLines& host = plan.on->host;
+  const std::int64_t begin = host.start_ns[piece];
+  const std::int64_t end = host.start_ns[piece + 1];
+  const std::int64_t shared =
+      std::min(end, plan.stretches[stretch].end) - std::max(begin, plan.stretches[stretch].begin);
+  if (!plan.fixed_pieces.empty() && plan.fixed_pieces[piece]) return shared;
+  if (host.span[piece] == trace::kNoSpan) whole_ns = std::min(whole_ns, kLongestLagNs);
+  if (shared == end - begin) return whole_ns;
+  if (whole_ns == end - begin) return shared;
+  return static_cast<std::int64_t>(static_cast<double>(whole_ns) * static_cast<double>(shared) /
+                                   static_cast<double>(end - begin));
+}
 
 // How far the replay without edits is from what was measured, as a share of the run: in its
 // length, or in when work began, on average, whichever is more. 1 where nothing took any time.
@@ -122,9 +161,12 @@ void ignore_waits_of(Edits& edits, const ReplayPlan& plan, trace::SpanId call);
 void join_to_row_before(Edits& edits, const ReplayPlan& plan, std::uint32_t row);
 
 // The pieces of a thread that lie within a stretch of time, or share any of it, as [first, last).
+// They are sought from piece `near` on: who goes through a run in order names the last that it got.
 std::pair<std::size_t, std::size_t> pieces_within(const analyze::HostLines& host,
-                                                  std::uint32_t thread, base::Interval time);
+                                                  std::uint32_t thread, base::Interval time,
+                                                  std::size_t near = 0);
 std::pair<std::size_t, std::size_t> pieces_touching(const analyze::HostLines& host,
-                                                    std::uint32_t thread, base::Interval time);
+                                                    std::uint32_t thread, base::Interval time,
+                                                    std::size_t near = 0);
 
 }  // namespace fathom::advise

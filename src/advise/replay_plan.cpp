@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "advise/replay.h"
 #include "analyze/critical_path/waits.h"
+#include "base/sort_runs.h"
 
 namespace fathom::advise {
 namespace {
@@ -52,6 +55,19 @@ void measure_lags(ReplayPlan& plan) {
   plan.launch_lag_ns = median_or_zero(usual[static_cast<std::size_t>(HeldBy::launch)]);
 }
 
+// No longer than fits between the two in the trace.
+void measure_launch_lags(ReplayPlan& plan) {
+  const analyze::GpuWork& gpu = plan.on->gpu;
+  plan.launch_lag_of.resize(gpu.rows.size());
+  for (std::uint32_t i = 0; i < gpu.rows.size(); ++i) {
+    const WorkRow& row = gpu.rows[i];
+    if (row.launch == kNoSpan || plan.held_by[i] == HeldBy::launch) continue;
+    const std::int64_t ready = std::min(row.start_ns, launch_ready_ns(plan.trace->spans, row));
+    plan.launch_lag_of[i] =
+        static_cast<std::uint32_t>(std::min(plan.launch_lag_ns, row.start_ns - ready));
+  }
+}
+
 // What a launch takes that finds room in its queue. Only asked for where some did not.
 std::int64_t usual_launch_ns(const ReplayPlan& plan) {
   if (plan.on->queue_waits.empty()) return 0;
@@ -67,19 +83,23 @@ void gather_meetings(ReplayPlan& plan) {
   using Kind = Meeting::Kind;
   const analyze::Dependencies& on = *plan.on;
   const trace::Spans& spans = plan.trace->spans;
+  plan.meetings.reserve(2 * on.gpu.rows.size() + on.host_waits.size() + on.queue_waits.size() +
+                        2 * on.hand_overs.size());
+  // Row by row, a stream's work is in order, and so are its launches: few runs to sort.
+  for (std::uint32_t i = 0; i < on.gpu.rows.size(); ++i) {
+    plan.meetings.push_back({on.gpu.rows[i].start_ns, i, HostLines::kNoThread, Kind::work_begins});
+  }
   for (std::uint32_t i = 0; i < on.gpu.rows.size(); ++i) {
     const WorkRow& row = on.gpu.rows[i];
-    plan.meetings.push_back({row.start_ns, i, HostLines::kNoThread, Kind::work_begins});
     if (row.launch == kNoSpan || thread_of(plan, row.launch) == HostLines::kNoThread) continue;
     const std::int64_t ready = std::min(row.start_ns, launch_ready_ns(spans, row));
     plan.meetings.push_back({ready, i, thread_of(plan, row.launch), Kind::launch});
   }
-  trace::SpanId last = kNoSpan;
-  for (const analyze::HostWait& wait : on.host_waits) {
-    if (wait.call == last || thread_of(plan, wait.call) == HostLines::kNoThread) continue;
-    last = wait.call;
-    plan.meetings.push_back(
-        {spans.end_ns(wait.call), wait.call, thread_of(plan, wait.call), Kind::returns});
+  for (std::uint32_t i = 0; i < on.host_waits.size(); ++i) {
+    const trace::SpanId call = on.host_waits[i].call;
+    const bool is_first = i == 0 || on.host_waits[i - 1].call != call;
+    if (!is_first || thread_of(plan, call) == HostLines::kNoThread) continue;
+    plan.meetings.push_back({spans.end_ns(call), i, thread_of(plan, call), Kind::returns});
   }
   for (std::uint32_t i = 0; i < on.queue_waits.size(); ++i) {
     const trace::SpanId call = on.queue_waits[i].call;
@@ -91,10 +111,71 @@ void gather_meetings(ReplayPlan& plan) {
     plan.meetings.push_back({over.from_time_ns, i, over.from, Kind::hands_over});
     plan.meetings.push_back({over.time_ns, i, over.thread, Kind::goes_on});
   }
-  std::stable_sort(plan.meetings.begin(), plan.meetings.end(),
-                   [](const Meeting& a, const Meeting& b) {
-                     return std::tie(a.time_ns, a.kind) < std::tie(b.time_ns, b.kind);
-                   });
+  base::sort_runs(std::span(plan.meetings), [](const Meeting& a, const Meeting& b) {
+    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.kind < b.kind;
+  });
+}
+
+void index_waits(ReplayPlan& plan) {
+  std::uint32_t wait = 0;
+  plan.first_wait.reserve(plan.on->gpu.rows.size() + 1);
+  for (std::uint32_t row = 0; row <= plan.on->gpu.rows.size(); ++row) {
+    while (wait < plan.on->gpu_waits.size() && plan.on->gpu_waits[wait].work < row) ++wait;
+    plan.first_wait.push_back(wait);
+  }
+}
+
+bool moves_its_thread(Meeting::Kind kind) {
+  return kind == Meeting::Kind::unblocks || kind == Meeting::Kind::returns ||
+         kind == Meeting::Kind::goes_on;
+}
+
+// Goes through the meetings as a replay does, and notes from where to where each thread goes.
+void cut_into_stretches(ReplayPlan& plan) {
+  const HostLines& host = plan.on->host;
+  std::vector<std::vector<base::Interval>> of_thread(host.threads.size());
+  std::vector<std::int64_t> at;
+  for (const analyze::HostThread& thread : host.threads) at.push_back(host.begin_ns(thread));
+  const auto go = [&](std::uint32_t thread, std::int64_t time_ns) {
+    const std::int64_t to = std::min(time_ns, host.end_ns(host.threads[thread]));
+    if (at[thread] < to) of_thread[thread].push_back({std::exchange(at[thread], to), to});
+  };
+  for (const Meeting& meeting : plan.meetings) {
+    if (meeting.kind == Meeting::Kind::work_begins) continue;
+    std::int64_t& now = at[meeting.thread];
+    const auto to = goes_to(plan, meeting, now);
+    if (!to && meeting.kind != Meeting::Kind::goes_on) continue;
+    if (to) go(meeting.thread, *to);
+    if (!moves_its_thread(meeting.kind) || now > meeting.time_ns) continue;
+    now = std::max(now, std::min(meeting.time_ns, host.end_ns(host.threads[meeting.thread])));
+  }
+  for (const std::uint32_t thread : plan.threads) go(thread, INT64_MAX);
+  for (const std::vector<base::Interval>& some : of_thread) {
+    plan.first_stretch_of_thread.push_back(static_cast<std::uint32_t>(plan.stretches.size()));
+    plan.stretches.insert(plan.stretches.end(), some.begin(), some.end());
+    plan.stretches.push_back({INT64_MAX, INT64_MAX});
+  }
+}
+
+void measure_stretches(ReplayPlan& plan) {
+  const HostLines& host = plan.on->host;
+  plan.stretch_ns.resize(plan.stretches.size());
+  plan.first_stretch.resize(host.span.size());
+  for (std::size_t thread = 0; thread < host.threads.size(); ++thread) {
+    std::uint32_t stretch = plan.first_stretch_of_thread[thread];
+    for (std::size_t piece = host.threads[thread].first; piece < host.threads[thread].last;
+         ++piece) {
+      const std::int64_t until = host.start_ns[piece + 1];
+      while (plan.stretches[stretch].end <= host.start_ns[piece]) ++stretch;
+      const base::Interval first = plan.stretches[stretch];
+      const bool is_fixed = !plan.fixed_pieces.empty() && plan.fixed_pieces[piece];
+      const bool is_whole = first.begin <= host.start_ns[piece] && until <= first.end && !is_fixed;
+      plan.first_stretch[piece] = stretch | (is_whole ? ReplayPlan::kWhole : 0U);
+      for (std::uint32_t i = stretch; plan.stretches[i].begin < until; ++i) {
+        plan.stretch_ns[i] += time_in_stretch(plan, piece, i, until - host.start_ns[piece]);
+      }
+    }
+  }
 }
 
 // What lies outside of the run stays as it was.
@@ -140,10 +221,35 @@ ReplayPlan plan_replay(const trace::Trace& trace, const analyze::Dependencies& d
   plan.threads = threads_taking_part(trace, dependencies);
   plan.measured_ns = window_of(dependencies, plan.threads).length();
   measure_lags(plan);
+  measure_launch_lags(plan);
   fix_outside(plan, outside);
   plan.launch_call_ns = usual_launch_ns(plan);
   gather_meetings(plan);
+  index_waits(plan);
+  cut_into_stretches(plan);
+  measure_stretches(plan);
   return plan;
+}
+
+std::optional<std::int64_t> goes_to(const ReplayPlan& plan, const Meeting& meeting,
+                                    std::int64_t measured_ns) {
+  using Kind = Meeting::Kind;
+  const analyze::Dependencies& on = *plan.on;
+  const bool waits = meeting.kind == Kind::unblocks || meeting.kind == Kind::returns;
+  if (waits && measured_ns >= meeting.time_ns) return std::nullopt;
+  // Another call may have reached into this one.
+  const auto begin_of = [&](trace::SpanId call) {
+    return std::max(plan.trace->spans.start_ns[call], measured_ns);
+  };
+  if (meeting.kind == Kind::unblocks) {
+    const std::int64_t begin = begin_of(on.queue_waits[meeting.index].call);
+    return std::min(meeting.time_ns, begin + plan.launch_call_ns);
+  }
+  if (meeting.kind == Kind::returns) return begin_of(on.host_waits[meeting.index].call);
+  if (meeting.kind != Kind::goes_on) return meeting.time_ns;
+  const std::int64_t since = on.hand_overs[meeting.index].idle_since_ns;
+  const bool has_begun = since > on.host.begin_ns(on.host.threads[meeting.thread]);
+  return has_begun ? std::optional(since) : std::nullopt;
 }
 
 }  // namespace fathom::advise

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "advise/shapes.h"
 #include "base/contains.h"
@@ -40,12 +39,13 @@ struct Misaligned {
   std::int64_t ns = 0;
   std::int64_t multiple = 4;
   std::map<std::int64_t, std::int64_t> ns_by_size;  // of the sizes that are no multiple
+  std::int64_t known_ns = 0;                        // of those whose sizes are recorded
 };
 
 void note_sizes(const Facts& facts, const WorkRow& row, Misaligned& found) {
   const SpanId operation = operator_around(facts.spans, row.launch);
   if (operation == kNoSpan) return;
-  std::vector<std::int64_t> seen;
+  std::vector<std::int64_t> seen;  // a product may have several
   for (const Shape& shape : shapes_of(facts.trace, operation)) {
     // The batch of a product of batches is no part of it.
     const std::size_t from = shape.size() > 2 ? shape.size() - 2 : 0;
@@ -56,6 +56,39 @@ void note_sizes(const Facts& facts, const WorkRow& row, Misaligned& found) {
       found.ns_by_size[shape[i]] += row.duration_ns();
     }
   }
+  if (!seen.empty()) found.known_ns += row.duration_ns();
+}
+
+// "647 to 648 (44.0 %)": the sizes that most of the time has, with their part of what is known.
+std::string sizes_to_pad(const Misaligned& seen) {
+  constexpr std::size_t kMostSizes = 3;
+  constexpr std::int64_t kLeastPart = 10;  // one in so many
+  std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
+  for (const auto& [size, ns] : seen.ns_by_size) {
+    if (ns * kLeastPart >= seen.known_ns) sizes.emplace_back(ns, size);
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+  std::vector<std::string> texts;
+  for (const auto& [ns, size] : sizes) {
+    const std::int64_t padded = (size + seen.multiple - 1) / seen.multiple * seen.multiple;
+    texts.push_back(fmt::format(
+        "{} to {} ({})", base::format_count(static_cast<std::uint64_t>(size)),
+        base::format_count(static_cast<std::uint64_t>(padded)),
+        base::format_percent(static_cast<double>(ns) * 100 / static_cast<double>(seen.known_ns))));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string which_to_pad(const Misaligned& seen) {
+  if (seen.known_ns == 0) return "Round sizes of layers, vocabulary and features up.";
+  const double known = static_cast<double>(seen.known_ns) * 100 / static_cast<double>(seen.ns);
+  constexpr double kNearlyAll = 95;
+  const std::string part = known >= kNearlyAll
+                               ? "with their part of that time"
+                               : fmt::format("as far as they are recorded ({} of that time)",
+                                             base::format_percent(known));
+  return fmt::format("Sizes to pad, {}: {}.", part, sizes_to_pad(seen));
 }
 
 Misaligned misaligned_products(const Facts& facts) {
@@ -87,18 +120,8 @@ Candidates rule_alignment(const Facts& facts) {
       base::format_plural(seen.rows.size(), "product", "products"), seen.multiple,
       base::format_duration(seen.ns), base::format_percent(facts.share(seen.ns)));
   found.supposes = "if aligned products take 40 % of the time";
-  const auto most =
-      std::max_element(seen.ns_by_size.begin(), seen.ns_by_size.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::string which = "Round sizes of layers, vocabulary and features up.";
-  if (most != seen.ns_by_size.end()) {
-    const std::int64_t padded = (most->first + seen.multiple - 1) / seen.multiple * seen.multiple;
-    which = fmt::format("Most of it has the size {}: pad it to {}.",
-                        base::format_count(static_cast<std::uint64_t>(most->first)),
-                        base::format_count(static_cast<std::uint64_t>(padded)));
-  }
   found.words.implementation_hint =
-      which + " Zeros in the rows and columns that are added change no result.";
+      which_to_pad(seen) + " Zeros in the rows and columns that are added change no result.";
   found.edit = [&facts, rows = seen.rows](Edits& edits, Effort effort) {
     for (const std::uint32_t row : rows) {
       scale_work(edits, facts.plan, row, pick(effort, 0.6, 0.4, 0.25));

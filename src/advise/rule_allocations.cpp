@@ -4,8 +4,8 @@
 #include <map>
 
 #include "advise/rules.h"
-#include "advise/set_up.h"
 #include "analyze/operations/steps.h"
+#include "analyze/run/set_up_calls.h"
 #include "base/format.h"
 
 // Trigger  After the first step (without steps, when most kernels have run once) threads that
@@ -44,7 +44,7 @@ struct Churn {
 Churn churn_of(const Facts& facts) {
   std::vector<bool> names(facts.trace.names.size());
   for (trace::NameId id = 0; id < names.size(); ++id) {
-    names[id] = allocates(facts.trace.names.view(id));
+    names[id] = analyze::set_up_role(facts.trace.names.view(id)) == analyze::SetUpRole::memory;
   }
   const std::int64_t since = steady_since(facts);
   std::vector<SpanId> calls;

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "advise/shapes.h"
 #include "analyze/efficiency/op_args.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/format.h"
 #include "base/median.h"
@@ -22,7 +21,7 @@ constexpr double kBucketsTriggerPct = 3;
 constexpr double kBucketBytes = 25e6;
 
 struct TinyReduces {
-  std::vector<Collective> all;
+  std::vector<CollectiveWork> all;
   std::int64_t median_ns = 0;
   std::int64_t total_ns = 0;
   std::size_t kept = 0;  // after they were put together
@@ -33,7 +32,7 @@ TinyReduces tiny_reduces(const Facts& facts) {
   std::vector<std::int64_t> times;
   std::int64_t bytes = 0;
   bool all_sized = true;
-  for (const Collective& one : facts.collectives) {
+  for (const CollectiveWork& one : facts.collectives) {
     if (one.exchange != Exchange::all_reduce) continue;
     found.all.push_back(one);
     times.push_back(facts.on.gpu.rows[one.row].duration_ns());
@@ -82,7 +81,7 @@ Candidates rule_buckets(const Facts& facts) {
   const std::vector<bool> requests = names_of_requests(facts.trace);
   std::vector<SpanId> operations;  // of the host, of each
   std::int64_t host_ns = 0;
-  for (const Collective& one : seen.all) {
+  for (const CollectiveWork& one : seen.all) {
     const SpanId launch = facts.on.gpu.rows[one.row].launch;
     operations.push_back(outermost_around(facts.spans, launch, requests));
     if (operations.back() != kNoSpan) host_ns += facts.spans.duration_ns[operations.back()];
@@ -93,7 +92,7 @@ Candidates rule_buckets(const Facts& facts) {
   Candidate found = found_by("buckets", SuggestionType::batching, concerns);
   std::vector<SpanId> spans;
   std::int64_t alone_ns = 0;
-  for (const Collective& one : seen.all) {
+  for (const CollectiveWork& one : seen.all) {
     spans.push_back(facts.on.gpu.rows[one.row].span);
     alone_ns += one.alone_ns;
   }
@@ -113,16 +112,16 @@ Candidates rule_buckets(const Facts& facts) {
           ? "None"
           : base::format_percent(static_cast<double>(seen.total_ns - alone_ns) * 100 /
                                  static_cast<double>(seen.total_ns)));
-  found.supposes = fmt::format(
-      "if {} larger ones take their place and 70 % of them overlaps "
-      "compute",
-      base::format_count(seen.kept));
+  found.supposes =
+      fmt::format("if {} larger ones{} take their place and 70 % of their time overlaps compute",
+                  base::format_count(seen.kept / std::max<std::size_t>(1, facts.steps)),
+                  facts.steps > 0 ? " per step" : "");
   found.words.implementation_hint = buckets_hint(facts);
   const std::size_t every = std::max<std::size_t>(1, seen.all.size() / seen.kept);
   found.edit = [&facts, seen, operations, every](Edits& edits, Effort effort) {
     const double hidden = pick(effort, 0.0, 0.7, 1.0);
     for (std::size_t i = 0; i < seen.all.size(); ++i) {
-      const Collective& one = seen.all[i];
+      const CollectiveWork& one = seen.all[i];
       const auto whole = static_cast<double>(facts.on.gpu.rows[one.row].duration_ns());
       if (whole <= 0) continue;
       const bool goes = i % every != 0;

@@ -134,8 +134,8 @@ void add_batches(const Facts& facts, TransferDirection direction, Candidates& in
   found.words.title = to_gpu ? "Copy from pinned memory, without waiting"
                              : "Copy into pinned memory, without waiting";
   found.words.description = fmt::format(
-      "{} {} of 1 MB or more took {}{}, from pageable memory or while the host waited: {} ({} of "
-      "the run).",
+      "{} {} of 1 MB or more took {}{}. Their memory on the host is pageable, or the host waited "
+      "for them: {} ({} of the run).",
       base::format_plural(rows.size(), "copy", "copies"), to_gpu ? "to the GPU" : "to the host",
       base::format_duration(seen.gpu_ns), rate_of(seen), base::format_duration(seen.blocking_ns),
       base::format_percent(facts.share(seen.blocking_ns)));

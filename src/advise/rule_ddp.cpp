@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -68,7 +67,7 @@ std::size_t add_broadcasts(const Facts& facts, const std::vector<bool>& forward,
   const std::vector<bool> requests = names_that(
       facts.trace, [](std::string_view name) { return name.starts_with("c10d::broadcast"); });
   std::size_t count = 0;
-  for (const Collective& one : facts.collectives) {
+  for (const CollectiveWork& one : facts.collectives) {
     const SpanId launch = facts.on.gpu.rows[one.row].launch;
     if (one.exchange != Exchange::broadcast) continue;
     if (innermost_around(facts.spans, launch, forward) == kNoSpan) continue;

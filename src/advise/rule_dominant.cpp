@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
+#include "advise/floor.h"
 #include "advise/kernel_name.h"
 #include "advise/rules.h"
+#include "analyze/efficiency/peaks.h"
 #include "base/contains.h"
 #include "base/format.h"
 
-// Trigger  One kernel has over half of the time of all GPU work, and over 5 % of the run.
+// Trigger  One kernel has over half of the time of all GPU work, and over 5 % of the run. Not where
+//          `precision` speaks of it, nor where its operations have known work and it does that as
+//          well as can be expected: 60 % of the peak (40 on AMD), 75 % of the memory bandwidth.
 // Edit     It takes 5, 10 and 25 % less time. A trace has no counters that tell how far it is from
 //          what the GPU could do: this says what making it faster is worth, not that it can be.
 namespace fathom::advise {
@@ -40,6 +45,35 @@ std::string command_for(const Facts& facts, std::string_view name) {
     return fmt::format("\nrocprof-compute profile --name run --kernel {} -- {}", pattern, program);
   }
   return {};
+}
+
+// How much of what the GPU can do the operations reach that ran it, in per cent; nothing where the
+// work of one of them is not known.
+struct Reached {
+  double pct = 0;
+  bool is_by_memory = false;
+};
+
+std::optional<Reached> reached_by(const Facts& facts, const std::vector<std::uint32_t>& rows) {
+  Floors floors(facts);
+  Floor all;
+  std::int64_t time_ns = 0;
+  for (const std::uint32_t row : rows) {
+    const std::optional<Floor> one = floors.of(facts.on.gpu.rows[row]);
+    if (!one) return std::nullopt;
+    all.memory_ns += one->memory_ns;
+    all.arithmetic_ns += one->arithmetic_ns;
+    time_ns += facts.on.gpu.rows[row].duration_ns();
+  }
+  if (time_ns <= 0) return std::nullopt;
+  return Reached{all.ns() * 100 / static_cast<double>(time_ns), all.is_by_memory()};
+}
+
+bool is_as_good_as_expected(const Facts& facts, const Reached& reached) {
+  constexpr double kGoodBandwidthPct = 75;
+  return reached.pct >= (reached.is_by_memory
+                             ? kGoodBandwidthPct
+                             : analyze::good_gemm_pct(facts.trace.run.devices.front().name));
 }
 
 // Kernels of libraries, which those who call them do not write.
@@ -81,7 +115,9 @@ Candidates rule_dominant(const Facts& facts) {
   if (most == totals.end() || facts.share(most->second.ns) < kDominantTriggerPct) return {};
   const Total& total = most->second;
   const double of_work = static_cast<double>(total.ns) / static_cast<double>(facts.work_ns);
-  if (of_work <= kOfWork) return {};
+  if (of_work <= kOfWork || wants_tensor_cores(facts, most->first)) return {};
+  const std::optional<Reached> reached = reached_by(facts, total.rows);
+  if (reached && is_as_good_as_expected(facts, *reached)) return {};
 
   Candidate found = found_by("dominant", SuggestionType::algorithm, total.ns);
   found.words.operation = facts.trace.names.view(most->first);
@@ -90,10 +126,13 @@ Candidates rule_dominant(const Facts& facts) {
   found.words.title =
       fmt::format("Optimise {} first: it takes the most GPU time", base::fit(name, 40));
   found.words.description =
-      fmt::format("{} of {} {} {} of all GPU time ({}).",
+      fmt::format("{} of {} {} {} of all GPU time ({}){}.",
                   base::format_plural(total.rows.size(), "call", "calls"), base::fit(name, 60),
                   total.rows.size() == 1 ? "takes" : "take", base::format_percent(of_work * 100),
-                  base::format_duration(static_cast<double>(total.ns)));
+                  base::format_duration(static_cast<double>(total.ns)),
+                  reached ? fmt::format(", at {} of {}", base::format_percent(reached->pct),
+                                        reached->is_by_memory ? "the memory bandwidth" : "the peak")
+                          : "");
   found.supposes = "if it takes 10 % less";
   found.words.implementation_hint = dominant_hint(facts, found.words.operation, name);
   show_work(found.words, facts, total.rows);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 #include "advise/preparation.h"
 #include "advise/rules.h"
@@ -45,16 +46,21 @@ struct Filler {
 // Calls of one name in the whole trace.
 struct CallsOfName {
   SpanId first = kNoSpan;
-  std::vector<std::int64_t> usual_ns;  // of those after the first that launch no kernel anew
+  std::vector<std::int64_t> times_ns;  // of those after the first that launch no kernel anew
+  std::optional<std::int64_t> usual_ns;
 };
 
 std::map<trace::NameId, CallsOfName> calls_by_name(const Facts& facts) {
   std::map<trace::NameId, CallsOfName> found;
-  for (const GapPiece& one : facts.gap_pieces) found[facts.spans.name[one.operation]];
+  std::vector<CallsOfName*> of_name(facts.trace.names.size(), nullptr);
+  for (const GapPiece& one : facts.gap_pieces) {
+    const trace::NameId name = facts.spans.name[one.operation];
+    of_name[name] = &found[name];
+  }
   const auto add = [&](auto what) {
     for (SpanId id = 0; !found.empty() && id < facts.spans.size(); ++id) {
-      const auto calls = found.find(facts.spans.name[id]);
-      if (calls != found.end()) what(calls->second, id);
+      CallsOfName* const calls = of_name[facts.spans.name[id]];
+      if (calls != nullptr) what(*calls, id);
     }
   };
   add([&](CallsOfName& calls, SpanId id) {
@@ -64,8 +70,15 @@ std::map<trace::NameId, CallsOfName> calls_by_name(const Facts& facts) {
   });
   add([&](CallsOfName& calls, SpanId id) {
     if (id == calls.first || facts.is_first_launch(id)) return;
-    calls.usual_ns.push_back(facts.spans.duration_ns[id]);
+    calls.times_ns.push_back(facts.spans.duration_ns[id]);
   });
+  for (auto& [name, calls] : found) {
+    std::vector<std::int64_t>& times = calls.times_ns;
+    if (times.empty()) continue;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    calls.usual_ns = *middle;
+  }
   return found;
 }
 
@@ -78,15 +91,12 @@ std::vector<bool> operations_that_set_up(const Facts& facts) {
       found[at] = true;
     }
   }
-  std::map<trace::NameId, CallsOfName> by_name = calls_by_name(facts);
+  const std::map<trace::NameId, CallsOfName> by_name = calls_by_name(facts);
   for (const GapPiece& one : facts.gap_pieces) {
-    CallsOfName& calls = by_name[facts.spans.name[one.operation]];
+    const CallsOfName& calls = by_name.at(facts.spans.name[one.operation]);
     const bool may_set_up = one.operation == calls.first || facts.is_first_launch(one.operation);
-    if (!may_set_up || calls.usual_ns.empty()) continue;
-    std::vector<std::int64_t>& times = calls.usual_ns;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    if (facts.spans.duration_ns[one.operation] >= kTimesUsual * *middle) {
+    if (!may_set_up || !calls.usual_ns) continue;
+    if (facts.spans.duration_ns[one.operation] >= kTimesUsual * *calls.usual_ns) {
       found[one.operation] = true;
     }
   }

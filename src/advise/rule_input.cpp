@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/rules.h"
+#include "analyze/run/set_up_calls.h"
 #include "base/format.h"
 
 // Trigger  The threads that launch GPU work load data for over 5 % of the run, in more than one
@@ -17,7 +18,6 @@ namespace fathom::advise {
 namespace {
 
 constexpr double kInputTriggerPct = 5;
-constexpr std::int64_t kTimesUsualLoad = 3;
 
 struct Load {
   SpanId span = trace::kNoSpan;
@@ -58,7 +58,7 @@ void leave_out_set_up(const Facts& facts, std::vector<Load>& loads) {
       std::min_element(loads.begin(), loads.end(), [&](const Load& a, const Load& b) {
         return facts.spans.start_ns[a.span] < facts.spans.start_ns[b.span];
       });
-  if (facts.spans.duration_ns[first->span] >= kTimesUsualLoad * times[times.size() / 2]) {
+  if (facts.spans.duration_ns[first->span] >= analyze::kTimesUsualLoad * times[times.size() / 2]) {
     loads.erase(first);
   }
 }

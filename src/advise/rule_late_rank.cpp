@@ -26,19 +26,19 @@ struct Waited {
   std::int64_t ns = 0;
 };
 
-using SameKind = std::map<std::int64_t, std::vector<const Collective*>>;  // by bytes
+using SameKind = std::map<std::int64_t, std::vector<const CollectiveWork*>>;  // by bytes
 
 std::map<Exchange, SameKind> by_kind_and_size(const Facts& facts) {
   std::map<Exchange, SameKind> found;
   for (std::size_t i = 1; i < facts.collectives.size(); ++i) {
-    const Collective& one = facts.collectives[i];
+    const CollectiveWork& one = facts.collectives[i];
     if (one.bytes && one.exchange != Exchange::other)
       found[one.exchange][*one.bytes].push_back(&one);
   }
   return found;
 }
 
-std::int64_t exchange_ns(const Facts& facts, const Collective& one) {
+std::int64_t exchange_ns(const Facts& facts, const CollectiveWork& one) {
   return facts.on.gpu.rows[one.row].duration_ns();
 }
 
@@ -53,10 +53,10 @@ struct Spread {
   std::int64_t median = 0;
 };
 
-Spread spread_of(const Facts& facts, const std::vector<const Collective*>& same) {
+Spread spread_of(const Facts& facts, const std::vector<const CollectiveWork*>& same) {
   Spread found;
   std::vector<std::int64_t> times;
-  for (const Collective* one : same) {
+  for (const CollectiveWork* one : same) {
     times.push_back(exchange_ns(facts, *one));
     found.shortest = std::min(found.shortest, times.back());
     found.longest = std::max(found.longest, times.back());
@@ -90,7 +90,7 @@ void add_kind(const Facts& facts, Exchange exchange, const SameKind& sizes, Late
     const bool is_slower_than_larger = spread.median > needs;
     if (spread.longest >= kShortExchangeNs && (varies || is_slower_than_larger)) {
       const std::int64_t enough = std::min(needs, spread.shortest);
-      for (const Collective* one : size->second) {
+      for (const CollectiveWork* one : size->second) {
         const std::int64_t waited = exchange_ns(facts, *one) - enough;
         if (waited <= 0) continue;
         found.rows.push_back({one->row, waited});
@@ -155,9 +155,9 @@ Candidates rule_late_rank(const Facts& facts) {
       base::format_percent(facts.share(seen.waited_ns)));
   found.supposes = "if all ranks arrive together";
   found.words.implementation_hint =
-      "Trace all ranks and run fathom hta on the traces: the rank that is late is the one whose "
-      "own exchanges are the shortest. What it does before them is what to fix: uneven data, "
-      "slower input, a slower GPU.";
+      "The rank that is late is the one whose own exchanges are the shortest. What it does before "
+      "them is what to fix: uneven data, slower input, a slower GPU. To find it: fathom hta on the "
+      "traces of all ranks.";
   found.edit = [&facts, rows = seen.rows](Edits& edits, Effort effort) {
     for (const Waited& one : rows) {
       shorten_work(edits, facts.plan, one.row,

@@ -12,11 +12,11 @@
 //          after the gap had begun, not counting what another rule sees a cause for in them. From
 //          30 % on, and where launches are further apart than kernels are long (medians), the run
 //          is bound by its launches. What to do depends on how it launches: a server that runs
-//          eagerly, compiled code that is not captured, or plain code. Not said where nearly all of
-//          the trace is set-up.
+//          eagerly, compiled code that is not captured, plain code, or graphs with too much between
+//          them. Not said where nearly all of the trace is set-up.
 // Edit     What the host does between launches, and the launches, take 50, 20 and 0 % of the time:
 //          compiled, captured as one graph per step, captured without a gap. Where the run is not
-//          bound by its launches, no graph is in sight: 75, 50 and 10 %. Not edited: loading data,
+//          bound by its launches, or in graphs already: 75, 50 and 10 %. Not edited: loading data,
 //          waiting, set-up, long operations in long gaps (`idle`). No more is claimed than the
 //          gaps took.
 namespace fathom::advise {
@@ -25,11 +25,21 @@ namespace {
 constexpr double kLaunchTriggerPct = 5;
 constexpr double kLaunchBoundPct = 30;
 
-enum class Eager : std::uint8_t { in_places, plain, compiled, compiled_for_many_shapes, server };
+enum class Eager : std::uint8_t {
+  in_places,
+  plain,
+  compiled,
+  compiled_for_many_shapes,
+  server,
+  replays,  // not eager: most work is in graphs already
+};
 
 Eager how_eager(const Facts& facts, const LateLaunches& late, const LaunchPace& pace) {
   const bool is_bound =
       facts.share(late.total_ns) >= kLaunchBoundPct && pace.median_apart_ns > pace.median_kernel_ns;
+  if (2 * pace.of_graphs > pace.work && facts.platform.server == Server::none) {
+    return Eager::replays;
+  }
   if (!is_bound) return Eager::in_places;
   if (facts.platform.server != Server::none && pace.graphs == 0) return Eager::server;
   if (pace.compiled * 2 <= pace.launches || pace.graphs > 0) return Eager::plain;
@@ -49,6 +59,8 @@ std::string title_of(const Platform& platform, Eager eager) {
       return "Capture the compiled code as graphs";
     case Eager::compiled_for_many_shapes:
       return "Pad inputs to a few sizes, then capture the compiled code as graphs";
+    case Eager::replays:
+      return "Launch the next graph before handling what this one computed";
     case Eager::plain:
       break;
   }
@@ -75,9 +87,9 @@ std::string next_step_hint(Server server) {
   if (server == Server::vllm) {
     return "Let the scheduler run ahead of the GPU, and keep what is done per step on the host "
            "small (logits processors, structured output, streaming).\n"
-           "vllm serve MODEL --async-scheduling";
+           "vllm serve MODEL --async-scheduling  # recent versions do where they can";
   }
-  return "Let the scheduler run ahead of the GPU: start SGLang without "
+  return "Let the scheduler run ahead of the GPU, as SGLang does unless it is started with "
          "--disable-overlap-schedule, and keep what is done per step on the host small.";
 }
 
@@ -88,8 +100,9 @@ std::string plain_hint(const Platform& platform) {
                 "one kernel",
        .pytorch = ", a compiled model or a captured graph.\n"
                   "model = torch.compile(model, mode=\"reduce-overhead\")  # captures graphs",
-       .jax = ", the whole step under one jit.\n"
-              "step = jax.jit(step, donate_argnums=0)",
+       .jax = ", the whole step under one jit, whose kernels XLA captures as graphs.\n"
+              "step = jax.jit(step, donate_argnums=0)\n"
+              "XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUDNN,CUSTOM_CALL",
        .cuda = ", a captured graph.\n"
                "cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);  // once, around the "
                "launches\n"
@@ -112,11 +125,26 @@ std::string launch_hint(const Platform& platform, Eager eager) {
       return "A graph holds for one shape. Pad batches and sequences to a few sizes, so that there "
              "is one graph for each.\n"
              "model = torch.compile(model, mode=\"reduce-overhead\", dynamic=False)";
+    case Eager::replays:
+      return "Most of the GPU work is in captured graphs: what is left is the host between them. "
+             "Launch the next graph first and handle the results while it runs, or handle them in "
+             "another thread.";
     case Eager::in_places:
       if (platform.server != Server::none) return next_step_hint(platform.server);
       return plain_hint(platform);
     default:
       return plain_hint(platform);
+  }
+}
+
+const char* supposition(Eager eager) {
+  switch (eager) {
+    case Eager::in_places:
+      return "if the host launches the same work in half the time";
+    case Eager::replays:
+      return "if the host takes half the time between graphs";
+    default:
+      return "if the host launches the same work in a fifth of the time";
   }
 }
 
@@ -182,18 +210,19 @@ Candidates rule_launch(const Facts& facts) {
   found.words.operation = facts.trace.name(launches.front());
   found.words.title = title_of(facts.platform, eager);
   found.words.description = launch_seen(facts, late, pace, eager);
-  const bool is_bound = eager != Eager::in_places;
-  found.supposes = is_bound ? "if the host launches the same work in a fifth of the time"
-                            : "if the host launches the same work in half the time";
+  const bool is_bound = eager != Eager::in_places && eager != Eager::replays;
+  found.supposes = supposition(eager);
   found.words.implementation_hint = launch_hint(facts.platform, eager);
   show_in_order(found.words, std::move(launches));
-  found.edit = [&facts, is_bound](Edits& edits, Effort effort) {
+  std::vector<bool> dispatches(facts.on.host.span.size());  // by piece; it is edited many times
+  for (const std::uint32_t thread : facts.plan.threads) {
+    const analyze::HostThread& line = facts.on.host.threads[thread];
+    for (std::size_t i = line.first; i < line.last; ++i) dispatches[i] = is_dispatch(facts, i);
+  }
+  found.edit = [&facts, is_bound, dispatches](Edits& edits, Effort effort) {
     const double factor = is_bound ? pick(effort, 0.5, 0.2, 0.0) : pick(effort, 0.75, 0.5, 0.1);
-    for (const std::uint32_t thread : facts.plan.threads) {
-      const analyze::HostThread& line = facts.on.host.threads[thread];
-      for (std::size_t i = line.first; i < line.last; ++i) {
-        if (is_dispatch(facts, i)) scale_piece(edits, facts.plan, i, factor);
-      }
+    for (std::size_t i = 0; i < dispatches.size(); ++i) {
+      if (dispatches[i]) scale_piece(edits, facts.plan, i, factor);
     }
   };
   return {found};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"

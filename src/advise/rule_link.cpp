@@ -26,14 +26,6 @@ constexpr double kSlow = 0.3;
 constexpr double kSteady = 0.1;
 constexpr std::size_t kOftenEnough = 3;
 
-// What the busiest link carries, as a part of the bytes (nccl-tests).
-double on_the_bus(Exchange exchange, std::int64_t ranks) {
-  const auto n = static_cast<double>(ranks);
-  if (exchange == Exchange::all_reduce) return 2 * (n - 1) / n;
-  if (exchange == Exchange::broadcast || exchange == Exchange::reduce) return 1;
-  return (n - 1) / n;
-}
-
 using ExchangeKey = std::tuple<Exchange, std::int64_t, std::int64_t>;  // with ranks and bytes
 
 struct SlowExchange {
@@ -53,7 +45,7 @@ std::optional<double> one_way(const Facts& facts) {
 
 std::vector<SlowExchange> slow_exchanges(const Facts& facts, double link) {
   std::map<ExchangeKey, std::vector<std::uint32_t>> groups;
-  for (const Collective& one : facts.collectives) {
+  for (const CollectiveWork& one : facts.collectives) {
     if (one.exchange == Exchange::other || !one.bytes || !one.ranks) continue;
     if (*one.bytes < kLargeExchange || *one.ranks < 2 || *one.ranks > kOneMachine) continue;
     groups[{one.exchange, *one.ranks, *one.bytes}].push_back(one.row);
@@ -66,7 +58,7 @@ std::vector<SlowExchange> slow_exchanges(const Facts& facts, double link) {
     const auto [least, most] = std::minmax_element(times.begin(), times.end());
     const std::int64_t median = base::median(times);
     const auto spread = static_cast<double>(*most - *least) / static_cast<double>(median);
-    const double rate = on_the_bus(std::get<0>(key), std::get<1>(key)) *
+    const double rate = bus_factor(std::get<0>(key), std::get<1>(key)) *
                         static_cast<double>(std::get<2>(key)) / static_cast<double>(median);
     if (median <= 0 || spread >= kSteady || rate >= kSlow * link) continue;
     found.push_back({key, median, rate, facts.on.gpu.rows[rows.front()].name});
@@ -83,11 +75,11 @@ struct Sped {
 std::vector<Sped> exchanges_to_speed_up(const Facts& facts, const std::vector<SlowExchange>& slow,
                                         double link) {
   std::vector<Sped> found;
-  for (const Collective& one : facts.collectives) {
+  for (const CollectiveWork& one : facts.collectives) {
     const WorkRow& row = facts.on.gpu.rows[one.row];
     if (one.bytes && one.ranks && one.exchange != Exchange::other) {
       if (*one.bytes < kSmallestSped || *one.ranks > kOneMachine || *one.ranks < 2) continue;
-      const double bytes = on_the_bus(one.exchange, *one.ranks) * static_cast<double>(*one.bytes);
+      const double bytes = bus_factor(one.exchange, *one.ranks) * static_cast<double>(*one.bytes);
       found.push_back({one.row, bytes / link});
       continue;
     }
@@ -96,7 +88,7 @@ std::vector<Sped> exchanges_to_speed_up(const Facts& facts, const std::vector<Sl
       if (row.name != known.kernel || off > kSteady * static_cast<double>(known.median_ns))
         continue;
       const auto& [exchange, ranks, bytes] = known.key;
-      found.push_back({one.row, on_the_bus(exchange, ranks) * static_cast<double>(bytes) / link});
+      found.push_back({one.row, bus_factor(exchange, ranks) * static_cast<double>(bytes) / link});
       break;
     }
   }

@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"
@@ -16,7 +15,7 @@
 namespace fathom::advise {
 namespace {
 
-constexpr std::size_t kManyKernels = 50;
+constexpr std::size_t kManyUpdateKernels = 50;
 constexpr double kOptimizerTriggerPct = 3;
 
 struct OptimizerSteps {
@@ -74,7 +73,7 @@ std::string optimizer_hint(const Platform& platform) {
 
 Candidates rule_optimizer(const Facts& facts) {
   const OptimizerSteps seen = optimizer_steps(facts);
-  if (seen.is_fused || seen.rows.size() <= kManyKernels * seen.kernels.size()) return {};
+  if (seen.is_fused || seen.rows.size() <= kManyUpdateKernels * seen.kernels.size()) return {};
   if (facts.share(std::max(seen.gpu_ns, seen.host_ns)) < kOptimizerTriggerPct) return {};
   Candidate found = found_by("optimizer", SuggestionType::batching, seen.gpu_ns + seen.host_ns);
   show_work(found.words, facts, seen.rows);

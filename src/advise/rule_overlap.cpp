@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -22,7 +21,7 @@ constexpr double kEnoughOverlapPct = 70;
 constexpr double kMostlyTail = 0.5;
 
 struct Communication {
-  std::vector<Collective> rows;  // with any time alone
+  std::vector<CollectiveWork> rows;  // with any time alone
   std::int64_t total_ns = 0;
   std::int64_t uncovered_ns = 0;
   std::int64_t exposed_ns = 0;          // the same without what other rules explain
@@ -44,7 +43,7 @@ base::IntervalSet time_of(const Facts& facts, bool communicates) {
 
 // What follows it on its GPU was launched by an optimizer: the backward pass was over, and there
 // was nothing left to hide it behind.
-std::int64_t tail_of(const Facts& facts, const std::vector<Collective>& rows) {
+std::int64_t tail_of(const Facts& facts, const std::vector<CollectiveWork>& rows) {
   const std::vector<bool> steps = names_that(
       facts.trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); });
   std::int64_t tail = 0;
@@ -52,7 +51,7 @@ std::int64_t tail_of(const Facts& facts, const std::vector<Collective>& rows) {
     const auto begins_before = [&](std::uint32_t row, std::int64_t time) {
       return facts.on.gpu.rows[row].start_ns < time;
     };
-    for (const Collective& one : rows) {
+    for (const CollectiveWork& one : rows) {
       const auto next = std::lower_bound(device.by_start.begin(), device.by_start.end(),
                                          facts.on.gpu.rows[one.row].end_ns, begins_before);
       if (next == device.by_start.end()) continue;
@@ -73,7 +72,7 @@ Communication communication_of(const Facts& facts) {
   std::array<std::int64_t, 7> by_exchange = {};
   std::vector<Interval> concerned;
   std::int64_t not_to_hide = 0;
-  for (Collective one : facts.collectives) {
+  for (CollectiveWork one : facts.collectives) {
     if (without_reduces && one.exchange == Exchange::all_reduce) continue;
     const WorkRow& row = facts.on.gpu.rows[one.row];
     concerned.push_back({row.start_ns, row.end_ns});
@@ -106,20 +105,40 @@ constexpr const char* kShorterTail =
     "leave less for the end. To see whether one rank is late: fathom hta on the traces of all "
     "ranks.";
 
+// Parameters that are gathered for a layer can be under way while the one before it computes.
+std::string sharding_hint(Sharding sharding) {
+  const std::string words =
+      "Gather the parameters of the next layers while this one computes. Where a layer computes "
+      "too briefly to hide that, use a larger batch per GPU, or shard within each machine only. To "
+      "see whether one rank is late: fathom hta on the traces of all ranks.\n";
+  if (sharding == Sharding::wrapper) {
+    return words + "FullyShardedDataParallel(model, forward_prefetch=True, limit_all_gathers=True)";
+  }
+  return words +
+         "for layer, after in zip(layers, layers[1:]):\n"
+         "    layer.set_modules_to_forward_prefetch([after])\n"
+         "    after.set_modules_to_backward_prefetch([layer])";
+}
+
 // What is exchanged tells which call it was: gradients are reduced, embeddings sent around.
 std::string overlap_hint(const Platform& platform, const Communication& seen, bool is_tail) {
   if (!platform.is_pytorch) {
     return hint_for(platform,
                     {.words = kStartEarly,
+                     .jax = "\nXLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true",
                      .cuda = "\ncudaStreamWaitEvent(compute, received, 0);  // only before what "
                              "needs the result"});
   }
+  const bool is_of_shards =
+      seen.exchange == Exchange::all_gather || seen.exchange == Exchange::reduce_scatter;
+  if (platform.sharding != Sharding::none && is_of_shards) return sharding_hint(platform.sharding);
   if (is_tail) {
-    return std::string(kShorterTail) +
-           "\nwith model.no_sync():  # for all but the last of several batches\n"
-           "    loss(model(batch)).backward()";
+    constexpr const char* kWithoutExchange =
+        "\nwith model.no_sync():  # for all but the last of several batches\n"
+        "    loss(model(batch)).backward()";
+    return std::string(kShorterTail) + (platform.is_ddp ? kWithoutExchange : "");
   }
-  if (seen.exchange == Exchange::all_reduce && platform.trains) {
+  if (seen.exchange == Exchange::all_reduce && platform.is_ddp) {
     return std::string(kStartEarly) +
            "\nDistributedDataParallel(model, bucket_cap_mb=50, gradient_as_bucket_view=True)";
   }
@@ -157,12 +176,12 @@ Candidates rule_overlap(const Facts& facts) {
   Candidate found = found_by("overlap", SuggestionType::parallelization, seen.exposed_ns);
   found.words.title =
       is_tail ? "Hide the last gradients behind compute" : "Hide communication behind compute";
-  std::vector<Collective> by_time = seen.rows;
-  std::stable_sort(by_time.begin(), by_time.end(), [](const Collective& a, const Collective& b) {
-    return a.alone_ns > b.alone_ns;
-  });
+  std::vector<CollectiveWork> by_time = seen.rows;
+  std::stable_sort(
+      by_time.begin(), by_time.end(),
+      [](const CollectiveWork& a, const CollectiveWork& b) { return a.alone_ns > b.alone_ns; });
   std::vector<SpanId> spans;
-  for (const Collective& one : by_time) spans.push_back(facts.on.gpu.rows[one.row].span);
+  for (const CollectiveWork& one : by_time) spans.push_back(facts.on.gpu.rows[one.row].span);
   found.words.operation = facts.trace.name(spans.front());
   const std::string mostly =
       seen.exchange == Exchange::other
@@ -183,7 +202,7 @@ Candidates rule_overlap(const Facts& facts) {
     const double room = static_cast<double>(seen.free_compute_ns) /
                         static_cast<double>(std::max<std::int64_t>(1, seen.exposed_ns));
     const double hidden = std::min(pick(effort, 0.3, 0.7, 1.0), room);
-    for (const Collective& one : seen.rows) {
+    for (const CollectiveWork& one : seen.rows) {
       shorten_work(edits, facts.plan, one.row, hidden * static_cast<double>(one.alone_ns));
     }
   };

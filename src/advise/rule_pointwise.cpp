@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"
@@ -75,8 +74,8 @@ Candidates rule_pointwise(const Facts& facts) {
   found.words.operation = facts.trace.name(found.words.evidence.front());
   found.words.title = "Fuse chains of pointwise kernels: compile the model";
   found.words.description = fmt::format(
-      "{} in {} of three or more, each of which reads from memory what the one before it wrote, "
-      "take {} ({} of all GPU time).",
+      "{} that do little for each element, in {} of three or more, take {} ({} of all GPU time): "
+      "each reads its inputs from memory and writes its result back.",
       base::format_plural(seen.rows.size(), "kernel", "kernels"),
       base::format_plural(seen.chains, "chain", "chains"), base::format_duration(seen.ns),
       base::format_percent(static_cast<double>(seen.ns) * 100 /

@@ -4,7 +4,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"

@@ -11,7 +11,7 @@
 //          more, and at least twice per step where there are steps: one batch per step is no
 //          repeat, nor are weights that are streamed in (rule_streaming.cpp).
 // Edit     All copies but the first go away, with their calls. Whether the bytes are the same
-//          cannot be seen in a trace; so the low estimate is nothing.
+//          cannot be seen in a trace: it is a guess, and the low estimate is nothing.
 namespace fathom::advise {
 namespace {
 
@@ -41,6 +41,7 @@ Candidate candidate_of(const Facts& facts, const Key& key, const std::vector<std
     found.concerns_ns += facts.on.gpu.rows[row].duration_ns();
     spans.push_back(facts.on.gpu.rows[row].span);
   }
+  found.is_a_guess = true;
   found.words.rule = "repeats";
   found.words.type = SuggestionType::caching;
   found.words.operation = facts.trace.names.view(std::get<0>(key));

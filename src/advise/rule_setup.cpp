@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "advise/rules.h"
-#include "advise/set_up.h"
+#include "analyze/run/set_up_calls.h"
 #include "base/format.h"
 
-// Trigger  Setting up the device, loading code and taking the first memory (set_up.h) take 10 % of
+// Trigger  Setting up the device, loading code and taking the first memory (set_up_calls.h) take 10
+// % of
 //          the time that was traced. Of a program that Fathom recorded from its start to its end,
 //          building programs is a matter of its own.
 // Edit     None: it happens once and is no part of the run, so leaving it out saves nothing.
@@ -94,7 +95,8 @@ Candidates rule_setup(const Facts& facts) {
   std::vector<SpanId> builds;
   std::vector<SpanId> others;
   for (const SpanId call : facts.set_up) {
-    const bool counts = facts.is_whole_program && builds_a_program(facts.trace.name(call));
+    const bool counts = facts.is_whole_program &&
+                        analyze::set_up_role(facts.trace.name(call)) == analyze::SetUpRole::program;
     (counts ? builds : others).push_back(call);
   }
   Candidates found;

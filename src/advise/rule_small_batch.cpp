@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kShortKernelNs = 10'000;
 constexpr double kMostKernels = 0.7;
-constexpr std::size_t kManyKernels = 100;
+constexpr std::size_t kEnoughKernels = 100;
 constexpr double kOfCompute = 0.2;
 constexpr double kSmallBatchTriggerPct = 10;
 
@@ -39,17 +39,17 @@ Candidates rule_small_batch(const Facts& facts) {
   }
   const double part = static_cast<double>(short_ones.size()) /
                       static_cast<double>(std::max<std::size_t>(1, kernels));
-  if (short_ones.size() < kManyKernels || part <= kMostKernels) return {};
+  if (short_ones.size() < kEnoughKernels || part <= kMostKernels) return {};
   if (static_cast<double>(time) < kOfCompute * static_cast<double>(of_all)) return {};
   if (facts.share(time + late_launches(facts).total_ns) < kSmallBatchTriggerPct) return {};
   Candidate found = found_by("small_batch", SuggestionType::batching, time);
   show_work(found.words, facts, short_ones);
   found.words.operation = facts.trace.name(found.words.evidence.front());
-  found.words.title = "Raise the batch size, if latency allows";
-  found.words.description = fmt::format(
-      "{} of {} kernels take less than 10 µs: at this batch size most of them leave the GPU mostly "
-      "empty.",
-      base::format_count(short_ones.size()), base::format_count(kernels));
+  found.words.title = facts.platform.trains ? "Raise the batch size per GPU"
+                                            : "Raise the batch size, if latency allows";
+  found.words.description =
+      fmt::format("{} of {} kernels take less than 10 µs: so short a kernel seldom fills a GPU.",
+                  base::format_count(short_ones.size()), base::format_count(kernels));
   found.supposes =
       "No step gets shorter, but a step of more samples takes hardly longer until kernels fill "
       "the GPU.";

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "advise/named_spans.h"
 #include "advise/rules.h"
 #include "base/format.h"
 
@@ -240,11 +239,12 @@ Candidate candidate_of(const Facts& facts, const Waits& waits) {
 std::string seen(const Facts& facts, const Waits& waits) {
   return fmt::format(
       "the host waited {} ({} of the run) in {} of {}; each time a GPU then ran out of work, for "
-      "up to {} in total.",
+      "up to {} in total{}.",
       base::format_duration(static_cast<double>(waits.time_ns)),
       base::format_percent(facts.share(waits.time_ns)),
       base::format_plural(waits.calls.size(), "call", "calls"), names_of(facts, waits.calls),
-      base::format_duration(static_cast<double>(waits.costs_ns)));
+      base::format_duration(static_cast<double>(waits.costs_ns)),
+      facts.on.gpu.devices.size() > 1 ? " over all GPUs" : "");
 }
 
 Candidate of_plain(const Facts& facts, const Waits& waits) {
@@ -296,6 +296,17 @@ Candidate of_values(const Facts& facts, const Waits& waits) {
   return found;
 }
 
+// What to do instead of reading each value; there is a loss only where a model is trained.
+std::string_view scalar_hint(const Platform& platform) {
+  return platform.trains
+             ? " Each .item(), and each tensor that is printed or used in an if, waits.\n"
+               "total_loss += loss.detach()  # instead of loss.item()\n"
+               "if step % 50 == 0: print(total_loss.item() / 50)"
+             : " Each .item(), and each tensor that is printed or used in an if, waits.\n"
+               "results.append(result)  # on the GPU, instead of result.item()\n"
+               "values = torch.stack(results).tolist()  # several with one wait";
+}
+
 std::string read_hint(const Facts& facts, const Waits& waits) {
   const bool scalars = std::count_if(waits.calls.begin(), waits.calls.end(),
                                      [&](SpanId call) { return reads_a_scalar(facts, call); }) *
@@ -304,14 +315,11 @@ std::string read_hint(const Facts& facts, const Waits& waits) {
   return hint_for(
       facts.platform,
       {.words = "Read results less often, several together, and only where they are used.",
-       .pytorch = scalars
-                      ? " Each .item(), and each tensor that is printed or used in an if, waits.\n"
-                        "total_loss += loss.detach()  # instead of loss.item()\n"
-                        "if step % 50 == 0: print(total_loss.item() / 50)"
-                      : " Data-dependent sizes (nonzero, unique, indexing with a mask) are "
-                        "read too.\n"
-                        "result = result.to(\"cpu\", non_blocking=True)  # wait for an event "
-                        "before it is used",
+       .pytorch = scalars ? scalar_hint(facts.platform)
+                          : " Data-dependent sizes (nonzero, unique, indexing with a mask) are "
+                            "read too.\n"
+                            "result = result.to(\"cpu\", non_blocking=True)  # wait for an event "
+                            "before it is used",
        .cuda = "\ncudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, copy_stream);  // to "
                "pinned memory\n"
                "cudaEventRecord(copied, copy_stream);  // wait for this where it is used",

@@ -5,12 +5,20 @@
 
 #include "advise/facts.h"
 #include "advise/suggestion.h"
+#include "analyze/operations/named_spans.h"
 
 namespace fathom::advise {
 
 // What most rules speak of.
 using analyze::CallRole;
+using analyze::CollectiveWork;
+using analyze::Exchange;
 using analyze::HostLines;
+using analyze::innermost_around;
+using analyze::innermost_that;
+using analyze::names_that;
+using analyze::operator_around;
+using analyze::outermost_around;
 using analyze::WorkRow;
 using analyze::WorkType;
 using base::Interval;
@@ -28,6 +36,7 @@ struct Candidate {
   Suggestion words;
   std::string supposes;
   bool comes_first = false;  // one sure line of code: made before larger changes that would hide it
+  bool is_a_guess = false;   // what it supposes cannot be seen: made after what can
   std::int64_t concerns_ns = 0;  // how long what it is about took: no more can be gained
   std::function<void(Edits&, Effort)> edit;  // empty: advice alone
 };
@@ -87,6 +96,7 @@ std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
 void add_waiting(const Facts& facts, std::vector<std::int64_t>& ns);     // rule_late_rank
 void add_slow_links(const Facts& facts, std::vector<std::int64_t>& ns);  // rule_link
 std::vector<bool> in_written_attention(const Facts& facts);              // rule_attention; by row
+bool wants_tensor_cores(const Facts& facts, trace::NameId kernel);       // rule_precision
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
 std::vector<Suggestion> rule_operations(const trace::Trace& trace);

@@ -97,7 +97,7 @@ struct Suggestions {
   bool has_gains = false;
   bool is_rough = false;         // there are gains, and the replay is off by 3 to 10 %
   std::string why_no_gains;      // a sentence; empty where there are gains
-  std::vector<Suggestion> list;  // most gain first, those without a gain last
+  std::vector<Suggestion> list;  // most gain first, then guesses, those without a gain last
   std::uint64_t left_out = 0;    // of less than kWorthPct
 
   // What all of them bring together; each is counted once, so they add up.

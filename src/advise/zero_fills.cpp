@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "advise/facts.h"
-#include "advise/named_spans.h"
+#include "analyze/operations/named_spans.h"
 
 namespace fathom::advise {
 namespace {
@@ -29,7 +29,7 @@ ZeroFills find_zero_fills(const Facts& facts) {
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const analyze::WorkRow& row = facts.on.gpu.rows[i];
     if (row.launch == kNoSpan) continue;
-    const SpanId clearing = outermost_around(facts.spans, row.launch, clears);
+    const SpanId clearing = analyze::outermost_around(facts.spans, row.launch, clears);
     if (clearing == kNoSpan) continue;
     found.rows.push_back(i);
     found.around.push_back(clearing);

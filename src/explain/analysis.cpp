@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <future>
+#include <span>
 #include <utility>
 
 #include "advise/suggest.h"
 #include "analyze/operations/steps.h"
 #include "analyze/run/session.h"
+#include "analyze/run/split.h"
 #include "base/error.h"
 #include "base/format.h"
 
@@ -59,6 +61,13 @@ const std::vector<trace::SpanId>& Analysis::steps() const {
   return get(steps_, "steps", [&] { return analyze::step_spans(trace_); });
 }
 
+const TimeParts& Analysis::recorded_parts() const {
+  return get(recorded_parts_, "recorded_parts", [&] {
+    const base::Interval recorded{activity().begin_ns, activity().end_ns};
+    return analyze::split(trace_, std::span(&recorded, 1)).front();
+  });
+}
+
 const analyze::TimeSlices& Analysis::slices() const {
   return get(slices_, "slices", [&] {
     return analyze::time_slices(trace_, gpu_work(), steps(),
@@ -95,15 +104,22 @@ const analyze::RunShares& Analysis::run_shares() const {
              [&] { return analyze::run_shares(trace_, gpu_work(), wall(), steps()); });
 }
 
+const std::vector<analyze::Efficiency>& Analysis::efficiencies() const {
+  return get(efficiencies_, "efficiencies",
+             [&] { return analyze::efficiencies(trace_, gpu_work(), steps(), peaks_); });
+}
+
 const analyze::Efficiency& Analysis::efficiency() const {
-  return get(efficiency_, "efficiency", [&] {
-    return analyze::join(analyze::efficiencies(trace_, gpu_work(), steps(), peaks_));
-  });
+  if (efficiencies().size() == 1) return efficiencies().front();
+  return get(efficiency_, "efficiency", [&] { return analyze::join(efficiencies()); });
 }
 
 const analyze::Dependencies& Analysis::dependencies() const {
-  return get(dependencies_, "dependencies",
-             [&] { return analyze::dependencies(trace_, gpu_work()); });
+  return get(dependencies_, "dependencies", [&] {
+    auto host = std::async(std::launch::async, [&] { return analyze::host_lines(trace_); });
+    const analyze::GpuWork& work = gpu_work();
+    return analyze::dependencies(trace_, work, host.get());
+  });
 }
 
 const analyze::CriticalPath& Analysis::critical_path() const {
@@ -112,8 +128,12 @@ const analyze::CriticalPath& Analysis::critical_path() const {
 }
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
-  return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions",
-             [&] { return advise::suggest(trace_, dependencies(), wall(), all); });
+  return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions", [&] {
+    auto on = std::async(std::launch::async, [&] { dependencies(); });
+    wall();
+    on.get();
+    return advise::suggest(trace_, dependencies(), wall(), all);
+  });
 }
 
 const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOptions& options) const {
@@ -123,19 +143,20 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
     const auto window_end =
         options.all_steps ? std::nullopt : analyze::whole_steps_end(trace_, steps());
     const std::optional<analyze::GpuWork> windowed =
-        window_end ? std::optional(analyze::gpu_work(trace_, window_end)) : std::nullopt;
+        window_end ? std::optional(analyze::launched_before(trace_, gpu_work(), *window_end))
+                   : std::nullopt;
     const analyze::GpuWork& work = windowed ? *windowed : gpu_work();
     if (work.devices.size() > kMostGpus) {
       throw base::Error(source_, fmt::format("names {} GPUs; at most {} can be analyzed",
                                              base::format_count(work.devices.size()),
                                              base::format_count(kMostGpus)));
     }
-    auto used = std::async(std::launch::async,
-                           [&] { return analyze::efficiencies(trace_, work, steps(), peaks_); });
+    auto used = std::async(std::launch::async, [&] { efficiencies(); });
     std::vector<analyze::RankFindings> found =
         analyze::holistic(trace_, source_, work, steps().size(), options.many_ranks);
     analyze::add_run_shares(found, run_shares());
-    analyze::add_efficiency(found, used.get());
+    used.get();
+    analyze::add_efficiency(found, gpu_work(), efficiencies());
     path.get();
     analyze::add_critical_path(found, critical_path());
     analyze::add_blocked_launches(found, trace_, dependencies());

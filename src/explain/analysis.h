@@ -49,16 +49,18 @@ class Analysis {
   const std::vector<analyze::Operation>& operations() const;         // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
+  const TimeParts& recorded_parts() const;  // where the time from first to last event went
   const analyze::TimeSlices& slices() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
-  const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
-  const analyze::Wall& wall() const;                       // the run: when it began and ended
-  const analyze::RunShares& run_shares() const;            // and what each GPU did in it
-  const analyze::Efficiency& efficiency() const;           // of all GPUs together
+  const std::vector<analyze::ClassTime>& classes() const;        // of all GPU work, most time first
+  const analyze::Wall& wall() const;                             // the run: when it began and ended
+  const analyze::RunShares& run_shares() const;                  // and what each GPU did in it
+  const std::vector<analyze::Efficiency>& efficiencies() const;  // of each GPU
+  const analyze::Efficiency& efficiency() const;                 // of all GPUs together
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
 
@@ -94,6 +96,7 @@ class Analysis {
   mutable Once<std::vector<analyze::Operation>> operations_;
   mutable Once<std::vector<analyze::RankedOperation>> bottlenecks_;
   mutable Once<std::vector<trace::SpanId>> steps_;
+  mutable Once<TimeParts> recorded_parts_;
   mutable Once<analyze::TimeSlices> slices_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;
@@ -102,6 +105,7 @@ class Analysis {
   mutable Once<std::vector<analyze::ClassTime>> classes_;
   mutable Once<analyze::Wall> wall_;
   mutable Once<analyze::RunShares> run_shares_;
+  mutable Once<std::vector<analyze::Efficiency>> efficiencies_;
   mutable Once<analyze::Efficiency> efficiency_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;

@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "advise/collectives.h"
 #include "advise/gpu_bound.h"
+#include "analyze/efficiency/collectives.h"
 #include "analyze/hta/gpu_work.h"
 
 // Rules about what moves: between GPUs, and between host and GPU.
 namespace fathom::advise::exchange_rules_test {
 
+using analyze::CollectiveWork;
+using analyze::Exchange;
 using trace::Trace;
 
 const std::string kA100 = "NVIDIA A100-SXM4-80GB";
@@ -29,7 +31,7 @@ TEST(ExchangeRules, WhatACollectiveIsComesFromItsArgumentsThenAnnotationThenName
   program.kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWork*)", kMilli);
   program.kernel(kReduce, kMilli);
   const Trace trace = program.make();
-  const std::vector<Collective> found = collectives_of(trace, analyze::gpu_work(trace));
+  const std::vector<CollectiveWork> found = collectives_of(trace, analyze::gpu_work(trace));
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0].exchange, Exchange::all_reduce);
   EXPECT_EQ(found[0].bytes, 2000);
@@ -76,7 +78,8 @@ TEST(ExchangeRules, FewOrLongAllReducesNeedNoBuckets) {
 TEST(ExchangeRules, WhatIsExchangedAfterTheBackwardPassHasNothingToHideBehind) {
   GpuBound program;
   for (int step = 0; step < 5; ++step) {
-    program.run("aten::mm", kGemm, 8 * kMilli);
+    program.begin("DistributedDataParallel.forward", trace::SpanKind::annotation);
+    program.run("aten::mm", kGemm, 8 * kMilli).end();
     program.kernel(kReduce, 4 * kMilli, args_of("allreduce", 1'000'000, 16));
     program.begin("Optimizer.step#SGD.step", trace::SpanKind::annotation);
     program.run("aten::add_", "multi_tensor_apply_kernel", kMilli).end();
@@ -87,6 +90,35 @@ TEST(ExchangeRules, WhatIsExchangedAfterTheBackwardPassHasNothingToHideBehind) {
   EXPECT_TRUE(says(one, "all-reduces after the backward pass")) << one->description;
   EXPECT_TRUE(says(one, "no_sync()"));
   EXPECT_FALSE(says(one, "all_to_all"));
+}
+
+// Layers whose parameters are gathered before each, under an annotation of PyTorch's.
+Suggestions sharded(const std::string& annotation) {
+  GpuBound program;
+  for (int layer = 0; layer < 40; ++layer) {
+    program.begin(annotation, trace::SpanKind::annotation);
+    program.kernel("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", kMilli,
+                   args_of("_allgather_base", 50'000'000, 16));
+    program.end();
+    program.run("aten::mm", kGemm, 2 * kMilli);
+  }
+  return suggest(program.make(kA100));
+}
+
+TEST(ExchangeRules, ShardedParametersAreToBeGatheredAhead) {
+  const Suggestions function = sharded("FSDP::pre_forward (layers.1)");
+  const Suggestion* one = found_by_rule(function, "overlap");
+  ASSERT_NE(one, nullptr) << all_words(function);
+  EXPECT_TRUE(says(one, "mostly in all-gathers")) << one->description;
+  EXPECT_TRUE(says(one, "layer.set_modules_to_forward_prefetch([after])"));
+  EXPECT_FALSE(says(one, "DistributedDataParallel"));
+  EXPECT_FALSE(says(one, "async_op"));
+
+  const Suggestions wrapper = sharded("FullyShardedDataParallel._pre_forward");
+  EXPECT_TRUE(says(found_by_rule(wrapper, "overlap"), "forward_prefetch=True"));
+
+  const Suggestions other = sharded("my gather");
+  EXPECT_TRUE(says(found_by_rule(other, "overlap"), "dist.all_gather_into_tensor(out, data"));
 }
 
 // Steps with one all-reduce of 17.6 MB each that takes as long as given.

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "advise/suggest.h"
+#include "advise/said.h"
 #include "analyze/trace_maker.h"
 
 namespace fathom::advise {
@@ -89,17 +88,5 @@ class GpuBound {
   std::int64_t correlation_ = 0;
   std::vector<Open> open_;
 };
-
-inline const Suggestion* found_by_rule(const Suggestions& found, std::string_view rule) {
-  const auto at = std::find_if(found.list.begin(), found.list.end(),
-                               [&](const Suggestion& one) { return one.rule == rule; });
-  return at == found.list.end() ? nullptr : &*at;
-}
-
-inline bool says(const Suggestion* one, std::string_view part) {
-  return one != nullptr &&
-         (one->title + "\n" + one->description + "\n" + hint_with_code(*one)).find(part) !=
-             std::string::npos;
-}
 
 }  // namespace fathom::advise

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "advise/preparation.h"
-#include "advise/suggest.h"
+#include "advise/said.h"
 #include "analyze/trace_maker.h"
 
 // The rules about the host: what sets each of them off, and when it must say nothing.
@@ -16,25 +16,6 @@ using trace::Trace;
 
 constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kMs = 1'000'000;
-
-const Suggestion* find(const Suggestions& found, const std::string& rule) {
-  const auto at = std::find_if(found.list.begin(), found.list.end(),
-                               [&](const Suggestion& one) { return one.rule == rule; });
-  return at == found.list.end() ? nullptr : &*at;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::string all_words(const Suggestions& found) {
-  std::string text;
-  for (const Suggestion& one : found.list) {
-    text += one.title + "\n" + one.description + "\n" + one.expected_improvement + "\n" +
-            hint_with_code(one) + "\n";
-  }
-  return text;
-}
 
 // Launches that are `apart` from each other, each of a kernel of `kernel_ns`, within an operation.
 struct Launches {
@@ -62,7 +43,7 @@ TEST(LaunchRule, ARunBoundByItsLaunchesIsToBeCapturedAsAGraph) {
   TraceMaker maker;
   launch_all(maker, {});
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "launch");
+  const Suggestion* one = found_by_rule(found, "launch");
   ASSERT_TRUE(one != nullptr && one->gain) << all_words(found);
   EXPECT_EQ(one->title, "Launch less: compile the model or replay it as a graph");
   EXPECT_TRUE(has(one->description, "200 launches, 60.0 µs apart; a kernel takes 5.0 µs (medians)"))
@@ -87,7 +68,7 @@ TEST(LaunchRule, AGpuThatRunsOutOfWorkInPlacesIsNotBoundByItsLaunches) {
     now += 940 * kUs;
   }
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "launch");
+  const Suggestion* one = found_by_rule(found, "launch");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_EQ(one->title, "Launch sooner: the GPU runs out of work in places");
   EXPECT_TRUE(has(one->description, "is in Optimizer.step#Muon.step")) << one->description;
@@ -98,7 +79,7 @@ TEST(LaunchRule, VllmIsToldAboutItsOwnOptions) {
   launch_all(maker, {.operation = "vllm::moe_forward"});
   maker.op("aten::mm", 20 * kMs, kUs, 2);
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "launch");
+  const Suggestion* one = found_by_rule(found, "launch");
   ASSERT_NE(one, nullptr);
   EXPECT_EQ(one->title, "Let vLLM replay graphs: it runs eagerly");
   EXPECT_TRUE(has(hint_with_code(*one), "--enforce-eager"));
@@ -111,7 +92,7 @@ TEST(LaunchRule, SglangIsToldAboutItsOwnOptions) {
   maker.op("/workspace/sglang/srt/model_executor/model_runner.py(12): forward", 0, 13 * kMs, 2,
            SpanKind::python);
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "launch");
+  const Suggestion* one = found_by_rule(found, "launch");
   ASSERT_NE(one, nullptr);
   EXPECT_EQ(one->title, "Let SGLang replay graphs: it runs eagerly");
   EXPECT_TRUE(has(hint_with_code(*one), "--disable-cuda-graph"));
@@ -125,15 +106,36 @@ TEST(LaunchRule, AServerThatReplaysGraphsDoesNotRunEagerly) {
   EXPECT_FALSE(has(all_words(suggest(maker.make())), "eager"));
 }
 
+// A server of a model in graphs that handles each answer before it launches the next.
+TEST(LaunchRule, AProgramThatReplaysGraphsIsNotToCaptureThem) {
+  TraceMaker maker;
+  maker.op("aten::mm", 0, kUs, 2);
+  for (int i = 0; i < 50; ++i) {
+    const std::int64_t now = i * 1000 * kUs;
+    maker.call("cudaGraphLaunch", now, 30 * kUs, i + 1);
+    for (int kernel = 0; kernel < 50; ++kernel) {
+      maker.gpu("gemm_" + std::to_string(kernel % 2), now + 40 * kUs + kernel * 6 * kUs, 5 * kUs,
+                i + 1);
+    }
+    maker.call("cudaStreamSynchronize", now + 30 * kUs, 314 * kUs);
+    maker.op("server.py(88): detokenize", now + 350 * kUs, 640 * kUs, 1, SpanKind::python);
+  }
+  const Suggestions found = suggest(maker.make());
+  const Suggestion* one = found_by_rule(found, "launch");
+  ASSERT_NE(one, nullptr) << all_words(found);
+  EXPECT_EQ(one->title, "Launch the next graph before handling what this one computed");
+  EXPECT_FALSE(has(all_words(found), "torch.compile")) << all_words(found);
+}
+
 TEST(LaunchRule, CompiledCodeIsToBeCapturedUnlessItIs) {
   const Launches compiled = {.operation = "## Call CompiledFxGraph fud64jsrx ##"};
   TraceMaker plain;
   launch_all(plain, compiled);
   plain.op("aten::mm", 20 * kMs, kUs, 2);
   const Suggestions found = suggest(plain.make());
-  ASSERT_NE(find(found, "launch"), nullptr);
-  EXPECT_EQ(find(found, "launch")->title, "Capture the compiled code as graphs");
-  EXPECT_TRUE(has(hint_with_code(*find(found, "launch")), "reduce-overhead"));
+  ASSERT_NE(found_by_rule(found, "launch"), nullptr);
+  EXPECT_EQ(found_by_rule(found, "launch")->title, "Capture the compiled code as graphs");
+  EXPECT_TRUE(has(hint_with_code(*found_by_rule(found, "launch")), "reduce-overhead"));
 
   TraceMaker captured;
   launch_all(captured, compiled);
@@ -153,8 +155,8 @@ TEST(LaunchRule, CompiledCodeForManyShapesNeedsFewerShapesFirst) {
     maker.shaped("grid " + std::to_string(i) + "x1x1, block 256x1x1");
   }
   const Suggestions found = suggest(maker.make());
-  ASSERT_NE(find(found, "launch"), nullptr);
-  EXPECT_TRUE(has(find(found, "launch")->title, "Pad inputs to a few sizes"));
+  ASSERT_NE(found_by_rule(found, "launch"), nullptr);
+  EXPECT_TRUE(has(found_by_rule(found, "launch")->title, "Pad inputs to a few sizes"));
 }
 
 // Ten steps of 20 ms that begin with `begin_ns` of Python, in which nothing else happens.
@@ -195,14 +197,14 @@ TEST(PreparationRule, WhatTheCpuPreparesBeforeTheFirstWorkCountsToo) {
 TEST(PreparationRule, OtherLibrariesGetOtherWords) {
   const Suggestions found =
       suggest(steps_that_begin_with({"PIL/Image.py(2215): resize"}, 15 * kMs).make());
-  ASSERT_NE(find(found, "preparation"), nullptr) << all_words(found);
+  ASSERT_NE(found_by_rule(found, "preparation"), nullptr) << all_words(found);
   EXPECT_FALSE(has(all_words(found), "AutoImageProcessor"));
 }
 
 TEST(PreparationRule, NotOfShortGapsNorOfADataLoaderNorOfOtherCode) {
   const auto says = [](const std::vector<std::string>& frames, std::int64_t begin_ns) {
-    return find(suggest(steps_that_begin_with(frames, begin_ns).make(), true), "preparation") !=
-           nullptr;
+    return found_by_rule(suggest(steps_that_begin_with(frames, begin_ns).make(), true),
+                         "preparation") != nullptr;
   };
   EXPECT_FALSE(says({"PIL/Image.py(2215): resize"}, 5 * kMs));
   EXPECT_FALSE(says(
@@ -249,18 +251,18 @@ const char* const kOneProcess = "enumerate(DataLoader)#_SingleProcessDataLoaderI
 const char* const kWorkers = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 
 TEST(InputRule, ALoaderThatIsAskedOnceHasNothingToLoadAheadOf) {
-  EXPECT_EQ(find(loads_of(kOneProcess, {8 * kMs}), "input"), nullptr);
-  EXPECT_NE(find(loads_of(kOneProcess, {8 * kMs, 8 * kMs, 8 * kMs}), "input"), nullptr);
+  EXPECT_EQ(found_by_rule(loads_of(kOneProcess, {8 * kMs}), "input"), nullptr);
+  EXPECT_NE(found_by_rule(loads_of(kOneProcess, {8 * kMs, 8 * kMs, 8 * kMs}), "input"), nullptr);
 }
 
 TEST(InputRule, StartingTheWorkersIsSetUp) {
   const Suggestions only_first = loads_of(kWorkers, {90 * kMs, 100 * kUs, 100 * kUs, 100 * kUs});
-  EXPECT_EQ(find(only_first, "input"), nullptr) << all_words(only_first);
+  EXPECT_EQ(found_by_rule(only_first, "input"), nullptr) << all_words(only_first);
   const Suggestions found = loads_of(kWorkers, {90 * kMs, 5 * kMs, 5 * kMs, 5 * kMs});
-  ASSERT_NE(find(found, "input"), nullptr);
-  EXPECT_TRUE(has(find(found, "input")->title, "the workers do not keep up"));
-  EXPECT_TRUE(has(find(found, "input")->description, "15.0 ms in 3 calls"))
-      << find(found, "input")->description;
+  ASSERT_NE(found_by_rule(found, "input"), nullptr);
+  EXPECT_TRUE(has(found_by_rule(found, "input")->title, "the workers do not keep up"));
+  EXPECT_TRUE(has(found_by_rule(found, "input")->description, "15.0 ms in 3 calls"))
+      << found_by_rule(found, "input")->description;
 }
 
 // Twenty steps: a kernel, then a copy whose call returns when it is over, then `pause` of the host.
@@ -284,7 +286,7 @@ Suggestions blocking_copies(const std::string& copy, std::int64_t bytes, std::in
 TEST(SyncRule, ReadingOneResultAfterAnotherIsSaidToBeThat) {
   const Suggestions found =
       blocking_copies("Memcpy DtoH (Device -> Pageable)", 4, 2 * kUs, 300 * kUs);
-  const Suggestion* one = find(found, "sync");
+  const Suggestion* one = found_by_rule(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_TRUE(has(one->title, "Keep results on the GPU")) << one->title;
   ASSERT_TRUE(one->gain);
@@ -296,14 +298,14 @@ TEST(SyncRule, ReadingOneResultAfterAnotherIsSaidToBeThat) {
 TEST(SyncRule, ALongCopyIsAMatterOfItsBytesNotOfReading) {
   const Suggestions found =
       blocking_copies("Memcpy DtoH (Device -> Pageable)", 4'000'000, 400 * kUs, 300 * kUs);
-  EXPECT_EQ(find(found, "sync"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "sync"), nullptr) << all_words(found);
 }
 
 // What the wait costs is what the GPU is idle for afterwards, and not how long the host waited.
 TEST(SyncRule, ReadingThatTheGpuHardlyNoticesIsNotWorthASentence) {
   Suggestions found = blocking_copies("Memcpy DtoH (Device -> Pageable)", 4, 2 * kUs, 5 * kUs);
   std::erase_if(found.list, [](const Suggestion& one) { return one.gain_pct < kWorthPct; });
-  EXPECT_EQ(find(found, "sync"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "sync"), nullptr) << all_words(found);
 }
 
 TEST(SyncRule, SingleValuesAreToBeMadeOnTheGpu) {
@@ -326,14 +328,14 @@ TEST(SyncRule, SingleValuesAreToBeMadeOnTheGpu) {
     return suggest(maker.make());
   };
   const Suggestions found = uploads(8);
-  const Suggestion* one = find(found, "sync");
+  const Suggestion* one = found_by_rule(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_EQ(one->title, "Create single values on the GPU instead of uploading them");
   EXPECT_TRUE(has(hint_with_code(*one), "torch.full((), x, device=\"cuda\")"));
   EXPECT_FALSE(has(hint_with_code(*one), "pin")) << hint_with_code(*one);
   const Suggestions more = uploads(4096);
-  ASSERT_NE(find(more, "sync"), nullptr);
-  EXPECT_FALSE(has(find(more, "sync")->title, "single values"));
+  ASSERT_NE(found_by_rule(more, "sync"), nullptr);
+  EXPECT_FALSE(has(found_by_rule(more, "sync")->title, "single values"));
 }
 
 TEST(SmallBatchRule, MostKernelsAreTooShortToFillAGpu) {
@@ -344,12 +346,12 @@ TEST(SmallBatchRule, MostKernelsAreTooShortToFillAGpu) {
     return suggest(maker.make());
   };
   const Suggestions found = of(5 * kUs, "aten::mul");
-  const Suggestion* one = find(found, "small_batch");
+  const Suggestion* one = found_by_rule(found, "small_batch");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_FALSE(one->gain);
   EXPECT_TRUE(has(one->expected_improvement, "No step gets shorter"));
-  EXPECT_EQ(find(of(30 * kUs, "aten::mul"), "small_batch"), nullptr);
-  EXPECT_EQ(find(of(5 * kUs, "vllm::moe_forward"), "small_batch"), nullptr);
+  EXPECT_EQ(found_by_rule(of(30 * kUs, "aten::mul"), "small_batch"), nullptr);
+  EXPECT_EQ(found_by_rule(of(5 * kUs, "vllm::moe_forward"), "small_batch"), nullptr);
 }
 
 // A step of a compiled function: copies of its inputs, then a graph, or kernels one by one.
@@ -376,14 +378,14 @@ Suggestions compiled_steps(const std::string& launch) {
 
 TEST(GraphInputsRule, InputsOfAGraphAreToStayInPlace) {
   const Suggestions found = compiled_steps("cudaGraphLaunch");
-  const Suggestion* one = find(found, "graph_inputs");
+  const Suggestion* one = found_by_rule(found, "graph_inputs");
   ASSERT_TRUE(one != nullptr && one->gain) << all_words(found);
   EXPECT_TRUE(has(one->description, "50 copies on the GPU inside compiled functions take 5.0 ms"));
   EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 5e6, 0.5e6);
 }
 
 TEST(GraphInputsRule, WithoutAGraphACopyIsAPartOfTheModel) {
-  EXPECT_EQ(find(compiled_steps("cudaLaunchKernel"), "graph_inputs"), nullptr);
+  EXPECT_EQ(found_by_rule(compiled_steps("cudaLaunchKernel"), "graph_inputs"), nullptr);
 }
 
 // Ten steps in which memory is freed and allocated before 0.5 ms of work is launched.
@@ -400,7 +402,7 @@ TEST(AllocationsRule, MemoryThatIsFreedAndTakenAgainCosts) {
     now += 1005 * kUs;
   }
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "allocations");
+  const Suggestion* one = found_by_rule(found, "allocations");
   ASSERT_TRUE(one != nullptr && one->gain) << all_words(found);
   EXPECT_TRUE(has(one->description, "18 calls took 7.2 ms")) << one->description;
   EXPECT_TRUE(has(hint_with_code(*one), "expandable_segments:True"));
@@ -421,8 +423,8 @@ TEST(AllocationsRule, TakingMemoryForTheFirstTimeIsSetUp) {
     now += 2320 * kUs;
   }
   const Suggestions found = suggest(maker.make(), true);
-  EXPECT_EQ(find(found, "allocations"), nullptr) << all_words(found);
-  const Suggestion* set_up = find(found, "setup");
+  EXPECT_EQ(found_by_rule(found, "allocations"), nullptr) << all_words(found);
+  const Suggestion* set_up = found_by_rule(found, "setup");
   ASSERT_NE(set_up, nullptr);
   EXPECT_FALSE(set_up->gain);
   EXPECT_TRUE(has(set_up->expected_improvement, "Saves nothing"));
@@ -449,12 +451,12 @@ TEST(ZeroFillsRule, GradientsAreSetToNoneInstead) {
     return suggest(maker.make());
   };
   const Suggestions found = clears("Optimizer.zero_grad#SGD.zero_grad");
-  const Suggestion* one = find(found, "zero_fills");
+  const Suggestion* one = found_by_rule(found, "zero_fills");
   ASSERT_TRUE(one != nullptr && one->gain) << all_words(found);
   EXPECT_TRUE(has(one->description, "zero_grad launched 200 fills"));
   EXPECT_TRUE(has(hint_with_code(*one), "set_to_none=True"));
   EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 10 * 1010e3, 5e5);
-  EXPECT_EQ(find(clears("## init buffers ##"), "zero_fills"), nullptr);
+  EXPECT_EQ(found_by_rule(clears("## init buffers ##"), "zero_fills"), nullptr);
 }
 
 TEST(StacksRule, RecordingManyStacksMakesIdleTimeAnUpperBound) {
@@ -468,14 +470,30 @@ TEST(StacksRule, RecordingManyStacksMakesIdleTimeAnUpperBound) {
     return suggest(maker.make());
   };
   const Suggestions found = with_frames(5, 60 * kUs);  // 83 per ms
-  const Suggestion* one = find(found, "stacks");
+  const Suggestion* one = found_by_rule(found, "stacks");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_FALSE(one->gain);
   EXPECT_TRUE(has(one->description, "1,000 functions of Python were recorded, 83 per millisecond"))
       << one->description;
-  ASSERT_NE(find(found, "launch"), nullptr);
-  EXPECT_TRUE(has(find(found, "launch")->description, "Stacks were recorded"));
-  EXPECT_EQ(find(with_frames(2, 60 * kUs), "stacks"), nullptr);  // 33 per ms
+  ASSERT_NE(found_by_rule(found, "launch"), nullptr);
+  EXPECT_TRUE(has(found_by_rule(found, "launch")->description, "Stacks were recorded"));
+  EXPECT_EQ(found_by_rule(with_frames(2, 60 * kUs), "stacks"), nullptr);  // 33 per ms
+}
+
+// The GPU worked on what was launched before the recording began, so it did not wait for the host.
+TEST(StacksRule, TimeInWhichTheGpuRanWhatWasNotRecordedIsNotIdle) {
+  TraceMaker maker;
+  for (int i = 0; i < 1'000; ++i) {
+    maker.op("torch/nn/modules/module.py(1743): _call_impl", i * 6 * kUs, 5 * kUs, 1,
+             SpanKind::python);
+  }
+  maker.call("cudaGraphLaunch", 300 * kUs, 5 * kUs, 1);
+  for (int i = 0; i < 100; ++i) {
+    maker.gpu(i % 2 == 0 ? "a" : "b", 6 * kMs + i * 100 * kUs, 99 * kUs, 1);
+  }
+  const Suggestions found = suggest(maker.make());
+  EXPECT_NE(found_by_rule(found, "excerpt"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "stacks"), nullptr) << all_words(found);
 }
 
 TEST(QueuedRule, AnIdleGpuWithWorkInItsQueueWaitsForSomethingElse) {
@@ -491,13 +509,13 @@ TEST(QueuedRule, AnIdleGpuWithWorkInItsQueueWaitsForSomethingElse) {
   EXPECT_FALSE(one.gain);
   EXPECT_TRUE(has(one.description, "in 19 gaps")) << one.description;
   EXPECT_TRUE(has(one.description, "were in the queue"));
-  EXPECT_EQ(find(found, "launch"), nullptr);
+  EXPECT_EQ(found_by_rule(found, "launch"), nullptr);
 }
 
 TEST(QueuedRule, WorkThatWasLaunchedLateWaitedForItsLaunch) {
   TraceMaker maker;
   launch_all(maker, {});
-  EXPECT_EQ(find(suggest(maker.make(), true), "queued"), nullptr);
+  EXPECT_EQ(found_by_rule(suggest(maker.make(), true), "queued"), nullptr);
 }
 
 TEST(SetUpRule, CreatingAContextIsNeverASavingAndNoPartOfTheRun) {
@@ -505,10 +523,10 @@ TEST(SetUpRule, CreatingAContextIsNeverASavingAndNoPartOfTheRun) {
   maker.call("cudaFree", 0, 700 * kMs);
   launch_all(maker, {.begin = 700 * kMs});
   const Suggestions found = suggest(maker.make(), true);
-  const Suggestion* launch = find(found, "launch");
+  const Suggestion* launch = found_by_rule(found, "launch");
   ASSERT_TRUE(launch != nullptr && launch->gain) << all_words(found);
   EXPECT_GT(launch->gain_pct, 50);  // of 12 ms, not of 712
-  const Suggestion* set_up = find(found, "setup");
+  const Suggestion* set_up = found_by_rule(found, "setup");
   ASSERT_NE(set_up, nullptr);
   EXPECT_FALSE(set_up->gain);
   EXPECT_TRUE(has(set_up->description, "1 call took 700.0 ms")) << set_up->description;
@@ -526,7 +544,7 @@ TEST(SetUpRule, TheFirstLaunchOfAKernelIsNotAReasonToWarmUpAnOperation) {
     now += takes + 310 * kUs;
   }
   const Suggestions found = suggest(maker.make(), true);
-  EXPECT_EQ(find(found, "idle"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "idle"), nullptr) << all_words(found);
   EXPECT_FALSE(has(all_words(found), "arm up")) << all_words(found);
 }
 

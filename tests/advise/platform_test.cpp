@@ -57,7 +57,12 @@ TEST(Platform, FrameworksAreKnownByTheirOperationsAndFrames) {
   EXPECT_FALSE(frame("my_transformers/model.py(1): run").uses_transformers);
   EXPECT_TRUE(frame("torch/nn/parallel/distributed.py(1493): _pre_forward").is_ddp);
   EXPECT_TRUE(of(TraceMaker().step("DistributedDataParallel.forward", 0, 5)).is_ddp);
-  EXPECT_TRUE(of(TraceMaker().step("FSDP::all_gather", 0, 5)).is_fsdp);
+  EXPECT_EQ(of(TraceMaker().step("FSDP::all_gather", 0, 5)).sharding, Sharding::fully_shard);
+  EXPECT_EQ(frame("torch/distributed/fsdp/_fully_shard/_fsdp_state.py(1): f").sharding,
+            Sharding::fully_shard);
+  EXPECT_EQ(of(TraceMaker().step("FullyShardedDataParallel.forward", 0, 5)).sharding,
+            Sharding::wrapper);
+  EXPECT_TRUE(of(TraceMaker().step("XlaModule:#hlo_module=jit_step,program_id=3#", 0, 5)).is_jax);
   EXPECT_TRUE(frame("jax/_src/pjit.py(1): call").is_jax);
   EXPECT_FALSE(of(TraceMaker().op("aten::mm", 0, 5)).is_jax);
 }

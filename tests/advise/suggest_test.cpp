@@ -62,13 +62,27 @@ TEST(Suggest, GainOfRunningIndependentKernelsSideBySideIsTheTrueOne) {
 
 TEST(Suggest, GainOfCopyingOnceIsTheTrueOne) {
   std::vector<Action> again;
-  std::vector<Action> once = {{Kind::copy, 0, 500 * kUs, "", 0, 6'000'000}};
+  std::vector<Action> once = {{Kind::copy, 0, 500 * kUs, "", 0, 600'000}};
   for (int i = 0; i < 40; ++i) {
-    again.push_back({Kind::copy, 0, 500 * kUs, "", 0, 6'000'000});
+    again.push_back({Kind::copy, 0, 500 * kUs, "", 0, 600'000});
     again.push_back({Kind::launch, 0, 300 * kUs});
     once.push_back({Kind::launch, 0, 300 * kUs});
   }
   expect_gain(repeated(again, 1), repeated(once, 1), "repeats");
+}
+
+// Large copies that block, one before each kernel: that they are slow can be seen, that they bring
+// the same data each time cannot.
+TEST(Suggest, AGuessComesAfterWhatCanBeSeen) {
+  std::vector<Action> program;
+  for (int i = 0; i < 40; ++i) {
+    program.push_back({Kind::copy, 0, 2000 * kUs, "", 0, 6'000'000});
+    program.push_back({Kind::launch, 0, 300 * kUs});
+  }
+  const Suggestions found = suggest(run_on_a_machine(repeated(program, 1)));
+  ASSERT_EQ(found.list.size(), 2U);
+  EXPECT_EQ(found.list[0].rule, "copies");
+  EXPECT_EQ(found.list[1].rule, "repeats");
 }
 
 TEST(Suggest, GainOfMakingTinyKernelsOneIsTheTrueOne) {
@@ -144,7 +158,8 @@ TEST(Suggest, GainsAddUpToNoMoreThanTheRun) {
       ASSERT_LE(one.gain->mid_ns, one.gain->high_ns);
       ASSERT_GE(one.gain->low_ns, 0);
       sum += one.gain_pct;
-      if (one.is_after_others) continue;
+      const bool is_a_guess = one.rule == "repeats";
+      if (one.is_after_others || is_a_guess) continue;
       ASSERT_LE(one.gain_pct, before + 1e-9) << "round " << round;
       before = one.gain_pct;
     }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "advise/kernel_name.h"
-#include "advise/suggest.h"
+#include "advise/said.h"
 #include "analyze/trace_maker.h"
 
 // What suggestions say fits what the trace is of, and what they show.
@@ -15,16 +15,6 @@ using trace::Trace;
 
 constexpr std::int64_t kUs = 1'000;
 constexpr std::int64_t kMs = 1'000'000;
-
-const Suggestion* find(const Suggestions& found, const std::string& rule) {
-  const auto at = std::find_if(found.list.begin(), found.list.end(),
-                               [&](const Suggestion& one) { return one.rule == rule; });
-  return at == found.list.end() ? nullptr : &*at;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // What a program calls what it does.
 struct Calls {
@@ -53,14 +43,6 @@ TraceMaker slow_program(const Calls& calls) {
   return maker;
 }
 
-std::string all_words(const Suggestions& found) {
-  std::string text;
-  for (const Suggestion& one : found.list) {
-    text += one.title + "\n" + one.description + "\n" + hint_with_code(one) + "\n";
-  }
-  return text;
-}
-
 TEST(Words, OpenclGetsNoCodeOfPytorchOrCuda) {
   trace::RunInfo run;
   run.format = "Fathom run";
@@ -69,12 +51,12 @@ TEST(Words, OpenclGetsNoCodeOfPytorchOrCuda) {
   for (const char* part : {"torch", "cuda", "CUDA", "ncu ", "python", "model", "optim", "step("}) {
     EXPECT_FALSE(has(words, part)) << part << " in\n" << words;
   }
-  ASSERT_NE(find(found, "sync"), nullptr);
-  EXPECT_TRUE(has(hint_with_code(*find(found, "sync")), "clFinish"));
-  EXPECT_TRUE(has(hint_with_code(*find(found, "sync")), "clFlush"));
-  ASSERT_NE(find(found, "launch"), nullptr);
-  EXPECT_TRUE(has(hint_with_code(*find(found, "launch")), "NDRange"));
-  ASSERT_NE(find(found, "setup"), nullptr);
+  ASSERT_NE(found_by_rule(found, "sync"), nullptr);
+  EXPECT_TRUE(has(hint_with_code(*found_by_rule(found, "sync")), "clFinish"));
+  EXPECT_TRUE(has(hint_with_code(*found_by_rule(found, "sync")), "clFlush"));
+  ASSERT_NE(found_by_rule(found, "launch"), nullptr);
+  EXPECT_TRUE(has(hint_with_code(*found_by_rule(found, "launch")), "NDRange"));
+  ASSERT_NE(found_by_rule(found, "setup"), nullptr);
   EXPECT_TRUE(has(words, "clCreateProgramWithBinary"));
 }
 
@@ -90,6 +72,16 @@ TEST(Words, PlainCudaGetsNoCodeOfPytorchOrOpencl) {
   const std::string words = all_words(suggest(slow_program(kCuda).make()));
   EXPECT_TRUE(has(words, "cudaGraphLaunch"));
   for (const char* part : {"torch", "clF", "clC", "rocprof"}) {
+    EXPECT_FALSE(has(words, part)) << part << " in\n" << words;
+  }
+}
+
+TEST(Words, JaxGetsFlagsOfXlaAndNoCallsOfCuda) {
+  TraceMaker maker = slow_program(kCuda);
+  maker.step("XlaModule:#hlo_module=jit_step,program_id=12#", 25 * kMs, 30 * kMs);
+  const std::string words = all_words(suggest(maker.make()));
+  EXPECT_TRUE(has(words, "XLA_FLAGS=--xla_gpu_enable_command_buffer=FUSION")) << words;
+  for (const char* part : {"torch", "cudaGraph", "clF"}) {
     EXPECT_FALSE(has(words, part)) << part << " in\n" << words;
   }
 }
@@ -115,7 +107,7 @@ std::string how_to_look_at_a_kernel(const Calls& calls) {
   trace::RunInfo run;
   run.command = "./attention 64";
   const Suggestions found = suggest(maker.make(run));
-  const Suggestion* one = find(found, "dominant");
+  const Suggestion* one = found_by_rule(found, "dominant");
   if (one == nullptr) return "";
   EXPECT_TRUE(has(one->description, "20 calls of fwd_kernel take")) << one->description;
   return hint_with_code(*one);
@@ -150,8 +142,8 @@ TEST(Words, NoTf32ForAGpuThatIsOlder) {
   trace::RunInfo run;
   run.devices.push_back({0, "Tesla V100-SXM2-16GB", {}, {}});
   Trace trace = maker.make(run);
-  const auto hint = [&] { return hint_with_code(*find(suggest(trace), "precision")); };
-  ASSERT_NE(find(suggest(trace), "precision"), nullptr);
+  const auto hint = [&] { return hint_with_code(*found_by_rule(suggest(trace), "precision")); };
+  ASSERT_NE(found_by_rule(suggest(trace), "precision"), nullptr);
   EXPECT_FALSE(has(hint(), "set_float32_matmul_precision")) << hint();
   EXPECT_TRUE(has(hint(), "torch.float16"));
   trace.run.devices[0].name = "NVIDIA A100-SXM4-40GB";
@@ -184,7 +176,7 @@ Suggestions waits_inside(const std::vector<std::string>& around, const std::stri
 TEST(Words, AWaitInsideACopyIsAMatterOfPinnedMemory) {
   const Suggestions found = waits_inside({"aten::to", "aten::_to_copy", "aten::copy_"},
                                          "Memcpy HtoD (Pageable -> Device)");
-  const Suggestion* one = find(found, "sync");
+  const Suggestion* one = found_by_rule(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_TRUE(has(hint_with_code(*one), "non_blocking=True"));
   EXPECT_FALSE(has(hint_with_code(*one), "ynchronize")) << hint_with_code(*one);
@@ -193,14 +185,14 @@ TEST(Words, AWaitInsideACopyIsAMatterOfPinnedMemory) {
 TEST(Words, AWaitInsideItemIsAScalarThatIsRead) {
   const Suggestions found =
       waits_inside({"aten::item", "aten::_local_scalar_dense"}, "Memcpy DtoH (Device -> Pageable)");
-  const Suggestion* one = find(found, "sync");
+  const Suggestion* one = found_by_rule(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_TRUE(has(hint_with_code(*one), "item()"));
 }
 
 TEST(Words, AnyOtherWaitIsCalledByItsName) {
   const Suggestions found = waits_inside({});
-  const Suggestion* one = find(found, "sync");
+  const Suggestion* one = found_by_rule(found, "sync");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_TRUE(has(hint_with_code(*one), "Keep cudaStreamSynchronize out"));
   EXPECT_FALSE(has(hint_with_code(*one), "clFinish"));
@@ -219,7 +211,7 @@ TEST(Words, AWaitThatTheGpuWorksThroughIsNoMatterOfSynchronisation) {
   maker.call("cudaDeviceSynchronize", 22 * kMs, 20 * kMs);
   const Trace trace = maker.make();
   const Suggestions found = suggest(trace, true);
-  EXPECT_EQ(find(found, "sync"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "sync"), nullptr) << all_words(found);
 }
 
 // The same where the replay is not trusted, and what a suggestion concerns is all that is known.
@@ -234,7 +226,7 @@ TEST(Words, NorIsItWithoutATrustedReplay) {
   maker.gpu("late for no reason", 40 * kMs, kMs, 11);
   const Suggestions found = suggest(maker.make());
   ASSERT_FALSE(found.has_gains);
-  EXPECT_EQ(find(found, "sync"), nullptr) << all_words(found);
+  EXPECT_EQ(found_by_rule(found, "sync"), nullptr) << all_words(found);
 }
 
 TEST(Words, ALaunchThatSetsUpIsNotShownAsOneThatIsLate) {
@@ -253,7 +245,7 @@ TEST(Words, ALaunchThatSetsUpIsNotShownAsOneThatIsLate) {
   }
   const Trace trace = maker.make();
   const Suggestions found = suggest(trace);
-  const Suggestion* one = find(found, "launch");
+  const Suggestion* one = found_by_rule(found, "launch");
   ASSERT_NE(one, nullptr);
   for (const trace::SpanId id : one->evidence) {
     EXPECT_LT(trace.spans.duration_ns[id], kMs);
@@ -271,7 +263,7 @@ TEST(Words, OnlyTheFirstLaunchOfAKernelIsAFirstUse) {
     maker.call("cudaDeviceSynchronize", now + takes, kMs + 7 * kUs);
     now += takes + kMs + 10 * kUs;
   }
-  EXPECT_EQ(find(suggest(maker.make()), "setup"), nullptr);
+  EXPECT_EQ(found_by_rule(suggest(maker.make()), "setup"), nullptr);
 }
 
 // Ten copies that are fine as they are, and ten that are not.
@@ -301,8 +293,8 @@ TEST(Words, CopiesThatArePinnedAreNoEvidenceAgainstPageableOnes) {
     EXPECT_EQ(mixed.name(id), "Memcpy HtoD (Pageable -> Device)");
   }
   const Suggestions pinned = suggest(copies(true), true);
-  ASSERT_NE(find(pinned, "copies"), nullptr) << all_words(pinned);
-  EXPECT_FALSE(has(find(pinned, "copies")->title, "pinned"));
+  ASSERT_NE(found_by_rule(pinned, "copies"), nullptr) << all_words(pinned);
+  EXPECT_FALSE(has(found_by_rule(pinned, "copies")->title, "pinned"));
 }
 
 TEST(Words, OfCopiesToTheHostTheDestinationIsToBePinned) {
@@ -317,7 +309,7 @@ TEST(Words, OfCopiesToTheHostTheDestinationIsToBePinned) {
     maker.bytes(2'000'000);
   }
   const Suggestions found = suggest(maker.make(), true);
-  const Suggestion* one = find(found, "copies");
+  const Suggestion* one = found_by_rule(found, "copies");
   ASSERT_NE(one, nullptr) << all_words(found);
   EXPECT_TRUE(has(one->title, "into pinned memory")) << one->title;
   EXPECT_TRUE(has(one->description, "10 copies to the host of 1 MB or more took 5.0 ms (4.0 GB/s)"))
@@ -341,7 +333,7 @@ TEST(Words, AnOperationThatMakesViewsShouldReuseThem) {
     now += 6 * kMs + 20 * kUs;
   }
   const Suggestions found = suggest(maker.make());
-  const Suggestion* one = find(found, "idle");
+  const Suggestion* one = found_by_rule(found, "idle");
   ASSERT_NE(one, nullptr);
   EXPECT_EQ(one->title, "Reuse the views that aten::unflatten_dense_tensors makes");
   EXPECT_FALSE(has(hint_with_code(*one), "another thread")) << hint_with_code(*one);

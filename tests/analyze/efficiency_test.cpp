@@ -150,11 +150,11 @@ TEST(Peaks, AreThoseOfTheDeviceUnlessGiven) {
 }
 
 TEST(Collectives, BusBandwidthIsThatOfNcclTests) {
-  EXPECT_DOUBLE_EQ(bus_factor("allreduce", 8), 1.75);
-  EXPECT_DOUBLE_EQ(bus_factor("_allgather_base", 8), 0.875);
-  EXPECT_DOUBLE_EQ(bus_factor("reduce_scatter_tensor_coalesced", 4), 0.75);
-  EXPECT_DOUBLE_EQ(bus_factor("all_to_allv", 2), 0.5);
-  EXPECT_DOUBLE_EQ(bus_factor("broadcast", 8), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(exchange_of("allreduce"), 8), 1.75);
+  EXPECT_DOUBLE_EQ(bus_factor(exchange_of("_allgather_base"), 8), 0.875);
+  EXPECT_DOUBLE_EQ(bus_factor(exchange_of("reduce_scatter_tensor_coalesced"), 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(exchange_of("all_to_allv"), 2), 0.5);
+  EXPECT_DOUBLE_EQ(bus_factor(exchange_of("broadcast"), 8), 1);
 }
 
 // An mm of 2 GFLOP in 4 µs on a GPU of 1,000 TFLOP/s, twice, in steps of 20 and 10 µs on the GPU.
@@ -207,6 +207,32 @@ TEST(Efficiency, OfAStepIsItsMatrixWorkAtThePeak) {
   EXPECT_DOUBLE_EQ(*both.mfu_pct(), *used.mfu_pct());
   EXPECT_EQ(both.work[0].rate.count, 4U);
   EXPECT_DOUBLE_EQ(*both.of("aten::mm")->rate->peak_pct(), 50);
+}
+
+// What a kernel achieves is known where it is what its operation does; not of one that turns the
+// input of a convolution around first.
+TEST(Efficiency, OfAKernelIsThatOfOperationsThatItFills) {
+  const std::string mm = args_of("[[1000, 1000], [1000, 1000]]", types(2));
+  const auto used_with = [&](std::int64_t other_ns) {
+    const trace::Trace trace = TraceMaker()
+                                   .op("aten::mm", 1'000, 10'000)
+                                   .shaped("1000x1000, 1000x1000")
+                                   .with_args(mm)
+                                   .call("cudaLaunchKernel", 2'000, 1'000, 1)
+                                   .call("cudaLaunchKernel", 4'000, 1'000, 2)
+                                   .gpu("gemm_bf16bf16", 5'000, 8'000, 1)
+                                   .gpu("transpose", 20'000, other_ns, 2)
+                                   .make();
+    return efficiencies(trace, gpu_work(trace), {}).front();
+  };
+  const auto rate = [](const Efficiency& used, const char* name) {
+    const NameFigures* figures = used.of(name);
+    return figures != nullptr && figures->rate.has_value();
+  };
+  EXPECT_TRUE(rate(used_with(1'000), "gemm_bf16bf16"));
+  EXPECT_FALSE(rate(used_with(4'000), "gemm_bf16bf16"));
+  EXPECT_FALSE(rate(used_with(9'000), "transpose"));
+  EXPECT_TRUE(rate(used_with(9'000), "aten::mm"));
 }
 
 TEST(Efficiency, WithoutShapesSaysThatThereCouldBeSome) {

@@ -42,12 +42,36 @@ TEST(GpuShares, CopiesAndCommunicationCountWhereNothingComputes) {
   EXPECT_EQ(gpu.wall_ns, 100);
   EXPECT_EQ(gpu.compute_ns, 30);
   EXPECT_EQ(gpu.communication.ns, 20);
-  EXPECT_EQ(gpu.communication.what, "AllReduce");
+  EXPECT_EQ(gpu.hidden_communication_ns, 10);
+  EXPECT_EQ(gpu.communication.what, "all-reduce");
   EXPECT_EQ(gpu.communication.work_ns, 30);
   EXPECT_EQ(gpu.copy.ns, 30);
   EXPECT_EQ(gpu.copy.what, "Memcpy HtoD");
   EXPECT_EQ(gpu.copy.bytes, 400);
   EXPECT_EQ(gpu.idle_ns, 20);
+}
+
+// The kernel of all exchanges does not tell which it is; the annotation around its launch does.
+TEST(GpuShares, AnExchangeIsCalledWhatItWasAskedForAs) {
+  TraceMaker maker;
+  maker.op("nccl:all_to_all", 0, 20 * kUs, 1, SpanKind::annotation);
+  maker.call("cudaLaunchKernel", kUs, 5 * kUs, 1);
+  maker.gpu("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", 10 * kUs, kMs, 1);
+  EXPECT_EQ(shares_of(maker.make()).gpus.front().communication.what, "all-to-all");
+}
+
+// Two threads that launch at once: each has a pace of its own.
+TEST(GpuShares, LaunchesAreApartByThread) {
+  TraceMaker maker;
+  for (int i = 0; i < 5; ++i) {
+    maker.call("cudaLaunchKernel", i * 40 * kUs, 5 * kUs, 2 * i + 1);
+    maker.call("cudaLaunchKernel", i * 40 * kUs + 10 * kUs, 5 * kUs, 2 * i + 2, 2);
+    maker.gpu("a", i * 40 * kUs + 10 * kUs, kUs, 2 * i + 1);
+    maker.gpu("b", i * 40 * kUs + 20 * kUs, kUs, 2 * i + 2);
+  }
+  const GpuShares gpu = shares_of(maker.make()).gpus.front();
+  EXPECT_EQ(gpu.launches, 10U);
+  EXPECT_EQ(gpu.launch_period_ns, 40 * kUs);
 }
 
 // 40 ms of preprocessing, then 10 ms of work, then 5 ms of the host.

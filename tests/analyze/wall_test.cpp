@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyze/run/set_up_calls.h"
 #include "analyze/trace_maker.h"
 
 namespace fathom::analyze::wall_test {
@@ -98,6 +99,46 @@ TEST(Wall, SetUpOfAProgramThatFathomRecordedIsPartOfIt) {
   run.begin_ns = 0;
   run.end_ns = 100 * kMs;
   EXPECT_EQ(wall(with_set_up().make(run)).length_ns(), 100 * kMs);
+}
+
+TEST(Wall, OpenclSetsUpToo) {
+  TraceMaker maker;
+  maker.call("clBuildProgram", 0, 90 * kMs);
+  maker.call("clEnqueueNDRangeKernel", 91 * kMs, 10'000, 1).gpu("blur", 92 * kMs, 8 * kMs, 1);
+  const Wall found = wall(maker.make());
+  EXPECT_EQ(found.set_up, (IntervalSet{{0, 90 * kMs}}));
+  EXPECT_EQ(found.set_up_call, "clBuildProgram");
+}
+
+// Four workers start with the first batch, which takes 70 ms where the others take 20.
+TEST(Wall, StartingADataLoaderIsSetUp) {
+  const auto set_up_of = [](std::int64_t first_ms) {
+    TraceMaker maker;
+    std::int64_t now = 0;
+    for (std::int64_t i = 0; i < 5; ++i) {
+      const std::int64_t load = (i == 0 ? first_ms : 20) * kMs;
+      maker.step("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", now, load);
+      maker.call("cudaLaunchKernel", now + load, 10'000, i + 1);
+      maker.gpu("k", now + load + 20'000, kMs, i + 1);
+      now += load + 2 * kMs;
+    }
+    return wall(maker.make()).set_up_ns();
+  };
+  EXPECT_EQ(set_up_of(70), 70 * kMs);
+  EXPECT_EQ(set_up_of(50), 0);
+}
+
+TEST(Wall, CallsThatSetUpAreKnownByTheirNames) {
+  EXPECT_EQ(set_up_role("cudaMalloc"), SetUpRole::memory);
+  EXPECT_EQ(set_up_role("hipHostFree"), SetUpRole::memory);
+  EXPECT_EQ(set_up_role("cuMemCreate"), SetUpRole::memory);
+  EXPECT_EQ(set_up_role("cudaMallocAsync"), SetUpRole::device) << "from a pool";
+  EXPECT_EQ(set_up_role("cuModuleLoadDataEx"), SetUpRole::program);
+  EXPECT_EQ(set_up_role("clBuildProgram"), SetUpRole::program);
+  EXPECT_EQ(set_up_role("cudaStreamCreateWithFlags"), SetUpRole::device);
+  EXPECT_EQ(set_up_role("cudaLaunchKernel"), SetUpRole::none);
+  EXPECT_EQ(set_up_role("clFinish"), SetUpRole::none);
+  EXPECT_EQ(set_up_role("Malloc"), SetUpRole::none);
 }
 
 TEST(Wall, SetUpIsTheCallAloneWhereItDoesNotFillItsOperator) {

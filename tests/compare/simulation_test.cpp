@@ -6,15 +6,12 @@
 
 #include "compare/noise.h"
 #include "compare/verdict.h"
+#include "sanitized.h"
 
 namespace fathom::compare::simulation_test {
 
 constexpr std::size_t kOperations = 50;
-#ifdef FATHOM_ADDRESS_SANITIZER
-constexpr int kOneIn = 10;  // the same code in a tenth of five minutes
-#else
-constexpr int kOneIn = 1;
-#endif
+constexpr int kOneIn = kIsSanitized ? 10 : 1;  // the same code in a tenth of five minutes
 
 std::vector<Sample> samples(const NoisyOperation& operation, std::size_t runs, std::size_t calls,
                             double factor, std::mt19937_64& random) {

@@ -104,10 +104,14 @@ constexpr ClassRule kByKernel[] = {
     {KernelClass::quantize,
      "per_token_cast per_channel_cast cast_back cast_to_fp8 quant fp8 mxfp4"},
     {KernelClass::rope_kv, "rotary ^rope kvcache kv_cache kv_buffer kv_indices"},
-    {KernelClass::layout, "catarray transpose permute copy"},
+    {KernelClass::layout,
+     "catarray transpose permute copy concatenate_fusion dynamic_update_slice wrapped_concatenate "
+     "wrapped_slice"},
     {KernelClass::reduce, "reduce ^sum_ nll_loss"},
+    // What XLA fuses around nothing larger is "loop_add_fusion_3", one operation "wrapped_add".
     {KernelClass::elementwise,
-     "elementwise act_and_mul silu gelu relu swiglu threshold fillfunctor pool upsample sigmoid"},
+     "elementwise act_and_mul silu gelu relu swiglu threshold fillfunctor pool upsample sigmoid "
+     "_fusion ^wrapped_"},
 };
 
 // By the operations in the name of one of Inductor's kernels, "triton_red_fused_add_mean_rsqrt_0".

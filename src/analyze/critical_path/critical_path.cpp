@@ -11,66 +11,108 @@ namespace {
 using trace::kNoSpan;
 using trace::SpanId;
 
-BoundTimes bound_times(const std::vector<PathSegment>& segments, std::int64_t from_ns,
-                       std::int64_t to_ns) {
-  BoundTimes times = {};
-  auto at = std::partition_point(segments.begin(), segments.end(),
-                                 [&](const PathSegment& s) { return s.end_ns <= from_ns; });
-  for (; at != segments.end() && at->start_ns < to_ns; ++at) {
-    times[static_cast<std::size_t>(at->bound)] +=
-        std::min(at->end_ns, to_ns) - std::max(at->start_ns, from_ns);
+// Adds up the path as it is walked, from its end to its begin.
+class PathSums {
+ public:
+  PathSums(const trace::Trace& trace, const std::vector<SpanId>& steps)
+      : trace_(trace), table_((trace.names.size() + 1) * kBoundCount) {
+    for (const SpanId step : steps) {
+      cuts_.push_back({trace.spans.start_ns[step], {}});
+      cuts_.push_back({trace.spans.end_ns(step), {}});
+    }
+    std::sort(cuts_.begin(), cuts_.end(),
+              [](const Cut& a, const Cut& b) { return a.time_ns > b.time_ns; });
   }
-  return times;
-}
 
-std::vector<PathOperation> path_operations(const trace::Trace& trace,
-                                           const std::vector<PathSegment>& segments) {
-  const std::size_t nameless = trace.names.size();
+  void add(const PathSegment& segment) {
+    while (next_cut_ < cuts_.size() && cuts_[next_cut_].time_ns >= segment.start_ns) {
+      Cut& cut = cuts_[next_cut_++];
+      cut.after = sum_;
+      cut.after[static_cast<std::size_t>(segment.bound)] +=
+          std::max<std::int64_t>(0, segment.end_ns - cut.time_ns);
+    }
+    const std::int64_t ns = segment.end_ns - segment.start_ns;
+    sum_[static_cast<std::size_t>(segment.bound)] += ns;
+    const std::size_t name =
+        segment.span == kNoSpan ? trace_.names.size() : trace_.spans.name[segment.span];
+    Row& row = table_[name * kBoundCount + static_cast<std::size_t>(segment.bound)];
+    row.path_ns += ns;
+    ++row.segments;
+    if (is_empty()) time_.end = segment.end_ns;
+    time_.begin = segment.start_ns;
+  }
+
+  bool is_empty() const { return time_.length() == 0; }
+  base::Interval time() const { return time_; }
+  const BoundTimes& all() const { return sum_; }
+
+  // Between two times at which steps begin or end.
+  BoundTimes between(std::int64_t from_ns, std::int64_t to_ns) const {
+    BoundTimes times = after(from_ns);
+    const BoundTimes beyond = after(to_ns);
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] -= beyond[i];
+    return times;
+  }
+
+  std::vector<PathOperation> operations() const {
+    std::vector<PathOperation> found;
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+      if (table_[i].segments == 0) continue;
+      const auto name = static_cast<trace::NameId>(i / kBoundCount);
+      const std::string_view text =
+          name < trace_.names.size() ? trace_.names.view(name) : std::string_view();
+      found.push_back({std::string(text), static_cast<Bound>(i % kBoundCount), table_[i].path_ns,
+                       table_[i].segments});
+    }
+    std::sort(found.begin(), found.end(), [](const PathOperation& a, const PathOperation& b) {
+      if (a.path_ns != b.path_ns) return a.path_ns > b.path_ns;
+      if (a.name != b.name) return a.name < b.name;
+      return a.bound < b.bound;
+    });
+    return found;
+  }
+
+ private:
+  struct Cut {
+    std::int64_t time_ns = 0;
+    BoundTimes after = {};  // the path from here to its end
+  };
   struct Row {
     std::int64_t path_ns = 0;
     std::uint64_t segments = 0;
   };
-  std::vector<Row> table((nameless + 1) * kBoundCount);
-  for (const PathSegment& segment : segments) {
-    const std::size_t name = segment.span == kNoSpan ? nameless : trace.spans.name[segment.span];
-    Row& row = table[name * kBoundCount + static_cast<std::size_t>(segment.bound)];
-    row.path_ns += segment.end_ns - segment.start_ns;
-    ++row.segments;
+
+  const BoundTimes& after(std::int64_t time_ns) const {
+    const auto cut = std::partition_point(cuts_.begin(), cuts_.end(),
+                                          [&](const Cut& one) { return one.time_ns > time_ns; });
+    const bool is_before_all = static_cast<std::size_t>(cut - cuts_.begin()) >= next_cut_;
+    return is_before_all ? sum_ : cut->after;
   }
-  std::vector<PathOperation> found;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i].segments == 0) continue;
-    const std::size_t name = i / kBoundCount;
-    const std::string_view text =
-        name < nameless ? trace.names.view(static_cast<trace::NameId>(name)) : std::string_view();
-    found.push_back({std::string(text), static_cast<Bound>(i % kBoundCount), table[i].path_ns,
-                     table[i].segments});
-  }
-  std::sort(found.begin(), found.end(), [](const PathOperation& a, const PathOperation& b) {
-    if (a.path_ns != b.path_ns) return a.path_ns > b.path_ns;
-    if (a.name != b.name) return a.name < b.name;
-    return a.bound < b.bound;
-  });
-  return found;
-}
+
+  const trace::Trace& trace_;
+  std::vector<Row> table_;  // by name and bound; the last name is none
+  std::vector<Cut> cuts_;   // where steps begin or end, the last first
+  std::size_t next_cut_ = 0;
+  BoundTimes sum_ = {};
+  base::Interval time_;
+};
 
 }  // namespace
 
 CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies) {
+  const std::vector<SpanId> steps = step_spans(trace);
+  PathSums sums(trace, steps);
+  walk_path(trace, dependencies, [&](const PathSegment& segment) { sums.add(segment); });
   CriticalPath path;
-  path.segments = walk_path(trace, dependencies);
-  if (path.segments.empty()) return path;
-  path.begin_ns = path.segments.front().start_ns;
-  path.end_ns = path.segments.back().end_ns;
-  path.operations = path_operations(trace, path.segments);
-  for (const PathOperation& operation : path.operations) {
-    path.bound_by[static_cast<std::size_t>(operation.bound)] += operation.path_ns;
-  }
-  for (const SpanId id : step_spans(trace)) {
+  if (sums.is_empty()) return path;
+  path.begin_ns = sums.time().begin;
+  path.end_ns = sums.time().end;
+  path.operations = sums.operations();
+  path.bound_by = sums.all();
+  for (const SpanId id : steps) {
     const std::int64_t from = trace.spans.start_ns[id];
     const std::int64_t to = trace.spans.end_ns(id);
-    path.steps.push_back(
-        {std::string(trace.name(id)), from, to, bound_times(path.segments, from, to)});
+    path.steps.push_back({std::string(trace.name(id)), from, to, sums.between(from, to)});
   }
   return path;
 }

@@ -35,6 +35,7 @@ constexpr std::string_view name_of(Bound bound) {
 
 using BoundTimes = std::array<std::int64_t, kBoundCount>;  // ns, by Bound
 
+// A stretch of the path; each begins where the one before ends.
 struct PathSegment {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -81,7 +82,6 @@ struct PathOperation {
 struct CriticalPath {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::vector<PathSegment> segments;      // in order, each begins where the one before ends
   BoundTimes bound_by = {};               // adds up to the total
   std::vector<PathStep> steps;            // in order; empty where the trace has none
   std::vector<PathOperation> operations;  // most time first; ties by name

@@ -120,9 +120,13 @@ Dependencies dependencies(const trace::Trace& trace) {
 }
 
 Dependencies dependencies(const trace::Trace& trace, GpuWork all_work) {
+  return dependencies(trace, std::move(all_work), host_lines(trace));
+}
+
+Dependencies dependencies(const trace::Trace& trace, GpuWork all_work, HostLines host) {
   Dependencies found;
   found.gpu = std::move(all_work);
-  found.host = host_lines(trace);
+  found.host = std::move(host);
   const LaunchedBy launched = launched_by(trace.spans, found.gpu);
   found.gpu_waits = gpu_waits(trace, found.gpu, launched);
   found.host_waits = host_waits(trace, found.gpu, launched);

@@ -103,6 +103,7 @@ const QueueWait* queue_wait_of(const Dependencies& dependencies, trace::SpanId c
 
 Dependencies dependencies(const trace::Trace& trace);
 Dependencies dependencies(const trace::Trace& trace, GpuWork all_work);  // all of the trace's
+Dependencies dependencies(const trace::Trace& trace, GpuWork all_work, HostLines host);
 
 // Threads that launch GPU work, as indices into HostLines::threads. The others have no known part
 // in what the GPU does: monitors, watchdogs, pools. All, where none launches any.

@@ -84,6 +84,9 @@ HostLines host_lines(const trace::Trace& trace) {
     return kind != SpanKind::other && kind != SpanKind::unfinished;
   });
   HostLines lines;
+  // At most two pieces per span. Memory that is not used stays untouched; to grow would copy all.
+  lines.start_ns.reserve(2 * spans.size());
+  lines.span.reserve(2 * spans.size());
   lines.thread_of_track.assign(trace.tracks.size(), HostLines::kNoThread);
   for (trace::TrackId id = 0; id < trace.tracks.size(); ++id) {
     const trace::Track& track = trace.tracks[id];

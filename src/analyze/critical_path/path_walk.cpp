@@ -1,7 +1,6 @@
 #include "analyze/critical_path/path_walk.h"
 
 #include <algorithm>
-#include <span>
 
 #include "analyze/critical_path/runtime_calls.h"
 #include "analyze/critical_path/waits.h"
@@ -59,8 +58,8 @@ class HostBounds {
 
 class Walk {
  public:
-  Walk(const trace::Trace& trace, const Dependencies& dependencies)
-      : spans_(trace.spans), on_(dependencies), bounds_(trace) {
+  Walk(const trace::Trace& trace, const Dependencies& dependencies, const VisitSegment& visit)
+      : spans_(trace.spans), on_(dependencies), bounds_(trace), visit_(visit) {
     first_of_stream_.resize(on_.gpu.rows.size());
     for (const GpuStream& stream : on_.gpu.streams) first_of_stream_[stream.first] = true;
     threads_ = threads_taking_part(trace, on_);
@@ -70,9 +69,9 @@ class Walk {
     list_lines();
   }
 
-  std::vector<PathSegment> back_from_the_end() {
+  void back_from_the_end() {
     now_ = end_ns_;
-    segments_.reserve(on_.host.span.size() + 2 * on_.gpu.rows.size());
+    last_ = {now_, now_, kNoSpan, Bound::unknown};
     go_to_last_ended(Bound::unknown);
     while (now_ > begin_ns_ && place_.kind != Place::Kind::none) {
       const std::int64_t was = now_;
@@ -87,8 +86,7 @@ class Walk {
       if (stalled_ > kPatience) go_to_last_ended(Bound::unknown);
     }
     if (now_ > begin_ns_) take(begin_ns_, kNoSpan, Bound::unknown);
-    std::reverse(segments_.begin(), segments_.end());
-    return std::move(segments_);
+    if (last_.start_ns < last_.end_ns) visit_(last_);
   }
 
  private:
@@ -104,11 +102,11 @@ class Walk {
   // Explains the time from `to` to now.
   void take(std::int64_t to, SpanId span, Bound bound) {
     if (to >= now_) return;
-    if (!segments_.empty() && segments_.back().span == span && segments_.back().bound == bound) {
-      segments_.back().start_ns = to;
-    } else {
-      segments_.push_back({to, now_, span, bound});
+    if (last_.span != span || last_.bound != bound) {
+      if (last_.start_ns < last_.end_ns) visit_(last_);
+      last_ = {to, now_, span, bound};
     }
+    last_.start_ns = to;
     now_ = to;
   }
 
@@ -325,13 +323,15 @@ class Walk {
   std::int64_t now_ = 0;  // all after it is explained
   int stalled_ = 0;
   Place place_;
-  std::vector<PathSegment> segments_;
+  PathSegment last_;  // it may go on
+  const VisitSegment& visit_;
 };
 
 }  // namespace
 
-std::vector<PathSegment> walk_path(const trace::Trace& trace, const Dependencies& dependencies) {
-  return Walk(trace, dependencies).back_from_the_end();
+void walk_path(const trace::Trace& trace, const Dependencies& dependencies,
+               const VisitSegment& visit) {
+  Walk(trace, dependencies, visit).back_from_the_end();
 }
 
 }  // namespace fathom::analyze

@@ -1,12 +1,16 @@
 #pragma once
 
-#include <vector>
+#include <functional>
 
 #include "analyze/critical_path/critical_path.h"
 
 namespace fathom::analyze {
 
-// The segments of the critical path (critical_path.h), in order.
-std::vector<PathSegment> walk_path(const trace::Trace& trace, const Dependencies& dependencies);
+using VisitSegment = std::function<void(const PathSegment&)>;
+
+// Visits the segments of the critical path (critical_path.h) from the last to the first. There are
+// about as many as spans, and nobody wants to keep them.
+void walk_path(const trace::Trace& trace, const Dependencies& dependencies,
+               const VisitSegment& visit);
 
 }  // namespace fathom::analyze

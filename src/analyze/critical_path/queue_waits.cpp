@@ -55,7 +55,7 @@ struct QueueNames {
 class QueueWaits {
  public:
   QueueWaits(const trace::Trace& trace, const GpuWork& gpu)
-      : trace_(trace), spans_(trace.spans), gpu_(gpu), names_(trace) {}
+      : spans_(trace.spans), gpu_(gpu), names_(trace) {}
 
   std::vector<QueueWait> find() {
     if (names_.has_records) add_recorded();
@@ -214,7 +214,6 @@ class QueueWaits {
     return kNoSpan;
   }
 
-  const trace::Trace& trace_;
   const trace::Spans& spans_;
   const GpuWork& gpu_;
   QueueNames names_;

@@ -5,28 +5,28 @@
 namespace fathom::analyze {
 namespace {
 
-struct Known {
+struct KnownCall {
   std::string_view text;  // after the prefix of the runtime
   CallRole role;
 };
 
 // The first that the name begins with.
 constexpr std::array kKnown = {
-    Known{"DeviceSynchronize", CallRole::device_sync},
-    Known{"ThreadSynchronize", CallRole::device_sync},
-    Known{"CtxSynchronize", CallRole::device_sync},
-    Known{"StreamSynchronize", CallRole::stream_sync},
-    Known{"Finish", CallRole::stream_sync},
-    Known{"EventSynchronize", CallRole::event_sync},
-    Known{"WaitForEvents", CallRole::event_sync},
-    Known{"StreamWaitEvent", CallRole::stream_waits},
-    Known{"GraphLaunch", CallRole::launch},
-    Known{"EnqueueNDRangeKernel", CallRole::launch},
-    Known{"EnqueueTask", CallRole::launch},
-    Known{"Enqueue", CallRole::copy},  // OpenCL: read, write, copy, fill, map
-    Known{"MemFree", CallRole::free},
-    Known{"HostFree", CallRole::free},
-    Known{"Free", CallRole::free},
+    KnownCall{"DeviceSynchronize", CallRole::device_sync},
+    KnownCall{"ThreadSynchronize", CallRole::device_sync},
+    KnownCall{"CtxSynchronize", CallRole::device_sync},
+    KnownCall{"StreamSynchronize", CallRole::stream_sync},
+    KnownCall{"Finish", CallRole::stream_sync},
+    KnownCall{"EventSynchronize", CallRole::event_sync},
+    KnownCall{"WaitForEvents", CallRole::event_sync},
+    KnownCall{"StreamWaitEvent", CallRole::stream_waits},
+    KnownCall{"GraphLaunch", CallRole::launch},
+    KnownCall{"EnqueueNDRangeKernel", CallRole::launch},
+    KnownCall{"EnqueueTask", CallRole::launch},
+    KnownCall{"Enqueue", CallRole::copy},  // OpenCL: read, write, copy, fill, map
+    KnownCall{"MemFree", CallRole::free},
+    KnownCall{"HostFree", CallRole::free},
+    KnownCall{"Free", CallRole::free},
 };
 
 std::string_view without_runtime(std::string_view name) {
@@ -49,7 +49,7 @@ CallRole call_role(std::string_view name) {
     return CallRole::launch;
   }
   if (rest.starts_with("Memcpy") || rest.starts_with("Memset")) return CallRole::copy;
-  for (const Known& known : kKnown) {
+  for (const KnownCall& known : kKnown) {
     const bool is_async_free = known.role == CallRole::free && contains(rest, "Async");
     if (rest.starts_with(known.text)) return is_async_free ? CallRole::other : known.role;
   }

@@ -7,36 +7,48 @@
 #include <vector>
 
 #include "analyze/hta/gpu_work.h"
+#include "trace/trace.h"
 
 namespace fathom::analyze {
 
-// All collectives of one operation, size and number of ranks on one GPU. Bandwidths are those of
-// nccl-tests: `alg` is bytes over time; `bus` is alg times 2(n-1)/n for an all-reduce, (n-1)/n for
-// all-gather, reduce-scatter and all-to-all, 1 for others, and can be compared with that of a link
-// in one direction. Waiting for other ranks is part of the time, so they are what the program got,
-// not what the link can do.
-struct CollectiveRate {
-  std::string name;        // as the source says: "allreduce"
-  std::int64_t bytes = 0;  // the larger of what goes in and comes out
-  std::int64_t ranks = 0;  // of the group
-  std::uint64_t count = 0;
-  std::int64_t time_ns = 0;  // of all of them
-
-  double alg_gb_s() const {
-    return static_cast<double>(bytes) * static_cast<double>(count) / static_cast<double>(time_ns);
-  }
-  double bus_gb_s() const;
-  void add(const CollectiveRate& other) {
-    count += other.count;
-    time_ns += other.time_ns;
-  }
+// What a collective does with the data. `other` where nothing tells: the names of some kernels
+// ("ncclDevKernel_Generic", "ncclKernel_SendRecv") do not.
+enum class Exchange : std::uint8_t {
+  other,
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  reduce,
 };
 
-// Most time first; none where the source does not tell sizes.
-std::vector<CollectiveRate> collective_rates(const trace::Trace& trace, const GpuWork& work,
-                                             const DeviceWork& device);
+// As people call it: "all-reduce"; "exchange" for `other`.
+std::string_view name_of(Exchange exchange);
 
-// What the bandwidth of a collective of n ranks is multiplied by.
-double bus_factor(std::string_view collective, std::int64_t ranks);
+// "allreduce", "nccl:_all_gather_base", "ncclKernel_AllReduce_RING_LL_Sum_float": what it is.
+Exchange exchange_of(std::string_view name);
+
+// What bytes over time are multiplied by to compare an exchange of n ranks with the bandwidth of a
+// link in one direction, as nccl-tests does.
+double bus_factor(Exchange exchange, std::int64_t ranks);
+
+// A piece of communication on a GPU.
+struct CollectiveWork {
+  std::uint32_t row = 0;  // of GpuWork::rows
+  Exchange exchange = Exchange::other;
+  std::string name;                   // as the source says it: "allreduce"; empty where it does not
+  std::optional<std::int64_t> bytes;  // the larger of what goes in and what comes out
+  std::optional<std::int64_t> ranks;  // that take part
+  std::int64_t alone_ns = 0;          // with no other work of its GPU beside it
+};
+
+// Those of each GPU, as `gpu` has the GPUs, by start. What they do and how much they move is in the
+// arguments of the kernel, else in the annotation and the operation around its launch, else in its
+// name.
+std::vector<std::vector<CollectiveWork>> collectives_by_device(const trace::Trace& trace,
+                                                               const GpuWork& gpu);
+// All of them, one GPU after the other.
+std::vector<CollectiveWork> collectives_of(const trace::Trace& trace, const GpuWork& gpu);
 
 }  // namespace fathom::analyze

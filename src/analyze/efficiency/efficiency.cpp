@@ -88,7 +88,8 @@ class Gathering {
     }
     for (const ShapedWork& one : found.work) {
       add_by_name(found, one.op, one.rate);
-      add_by_name(found, one.kernel, one.rate);
+      if (4 * one.kernel_ns >= 3 * one.rate.time_ns) add_by_name(found, one.kernel, one.rate);
+      add_by_class(found, one);
     }
     std::ranges::stable_sort(found.work, [](const ShapedWork& a, const ShapedWork& b) {
       return a.rate.time_ns > b.rate.time_ns;
@@ -132,6 +133,7 @@ class Gathering {
     const WorkRate& one = single_[place];
     group.rate.add(one);
     group.rate.time_ns += time_ns;
+    group.kernel_ns += longest->duration_ns();
     if (!is_matrix_class(group.kernel_class)) return;
     known_matrix_ns_ += time_ns;
     matrix_.push_back({trace_.spans.start_ns[longest->launch], one.flop, one.flop_floor_ns});
@@ -165,6 +167,12 @@ class Gathering {
     std::optional<WorkRate>& sum = found.by_name[name].rate;
     if (!sum) sum.emplace();
     sum->add(rate);
+  }
+
+  static void add_by_class(Efficiency& found, const ShapedWork& one) {
+    ClassUse& use = found.by_class[static_cast<std::size_t>(one.kernel_class)];
+    use.known.add(one.rate);
+    if (one.arithmetic == Arithmetic::fp32) use.fp32_ns += one.rate.time_ns;
   }
 
   static constexpr std::uint32_t kUnknown = base::PairIndex::kNone - 1;
@@ -212,11 +220,12 @@ void add_occupancy(const trace::Trace& trace, const GpuWork& work, const DeviceW
   }
 }
 
-void add_tensor_cores(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-                      Efficiency& found) {
+void add_times(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+               Efficiency& found) {
   std::map<trace::NameId, std::int64_t> times;
   for (const std::uint32_t at : device.by_start) {
     const WorkRow& row = work.rows[at];
+    found.by_class[static_cast<std::size_t>(row.kernel_class)].time_ns += row.duration_ns();
     if (is_matrix_class(row.kernel_class)) times[row.name] += row.duration_ns();
   }
   for (const auto& [name, ns] : times) {
@@ -318,8 +327,7 @@ Efficiency efficiency(const trace::Trace& trace, const GpuWork& work, const Devi
   Gathering gathering(trace, work, device, found.peaks, operations);
   gathering.gather(found);
   add_occupancy(trace, work, device, found);
-  add_tensor_cores(trace, work, device, found);
-  found.collectives = collective_rates(trace, work, device);
+  add_times(trace, work, device, found);
   found.known_matrix_ns = std::min(gathering.known_matrix_ns(), found.matrix_ns);
   if (found.has_shapes) add_steps(trace, work, device, steps, gathering, found);
   return found;
@@ -331,8 +339,11 @@ std::vector<Efficiency> efficiencies(const trace::Trace& trace, const GpuWork& w
                                      const std::vector<SpanId>& steps, const DevicePeaks& given) {
   Operations operations(trace);
   std::vector<Efficiency> found;
-  for (const DeviceWork& device : work.devices) {
-    found.push_back(efficiency(trace, work, device, Steps(trace, steps), given, operations));
+  const std::vector<std::vector<CollectiveWork>> collectives = collectives_by_device(trace, work);
+  for (std::size_t i = 0; i < work.devices.size(); ++i) {
+    found.push_back(
+        efficiency(trace, work, work.devices[i], Steps(trace, steps), given, operations));
+    found.back().collectives = collective_rates(work, collectives[i]);
   }
   return found;
 }

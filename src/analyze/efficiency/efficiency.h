@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/efficiency/collectives.h"
+#include "analyze/efficiency/collective_rates.h"
 #include "analyze/efficiency/peaks.h"
 #include "analyze/hta/gpu_work.h"
 
@@ -54,6 +55,7 @@ struct ShapedWork {
   KernelClass kernel_class = KernelClass::other;
   std::optional<Arithmetic> arithmetic;  // of matrix work
   WorkRate rate;
+  std::int64_t kernel_ns = 0;  // of its time, in that kernel
 };
 
 // What is known of all work of one name: of a kernel, or of an operation.
@@ -69,6 +71,19 @@ struct NameFigures {
     return occupancy_pct_ns / occupancy_ns;
   }
   void add(const NameFigures& other);
+};
+
+// All work of one class, and the part of it whose FLOP and bytes are known.
+struct ClassUse {
+  std::int64_t time_ns = 0;
+  std::int64_t fp32_ns = 0;  // of the known part, matrix work off the tensor cores
+  WorkRate known;
+
+  // Where at least half of the time is known: less says little of the class.
+  const WorkRate* rate() const {
+    return known.count > 0 && 2 * known.time_ns >= time_ns ? &known : nullptr;
+  }
+  void add(const ClassUse& other);
 };
 
 // How much of a step was the matrix work at its peak.
@@ -92,6 +107,7 @@ struct Efficiency {
 
   std::vector<ShapedWork> work;  // most time first
   std::map<std::string, NameFigures, std::less<>> by_name;
+  std::array<ClassUse, kKernelClasses> by_class;
   std::vector<StepUse> steps;  // empty where peaks or shapes are not known
   std::vector<CollectiveRate> collectives;
 
@@ -110,6 +126,9 @@ struct Efficiency {
   std::optional<double> tensor_core_pct() const;
 
   const NameFigures* of(std::string_view name) const;
+  const ClassUse& of(KernelClass kernel_class) const {
+    return by_class[static_cast<std::size_t>(kernel_class)];
+  }
 };
 
 // Of each GPU of the work, in order. `given` peaks go before those that are known of the device;

@@ -25,6 +25,7 @@ void join_work(std::vector<ShapedWork>& all, const std::vector<Efficiency>& gpus
         all.push_back(one);
       } else {
         all[at->second].rate.add(one.rate);
+        all[at->second].kernel_ns += one.kernel_ns;
       }
     }
   }
@@ -74,6 +75,12 @@ void NameFigures::add(const NameFigures& other) {
   if (!on_tensor_cores) on_tensor_cores = other.on_tensor_cores;
 }
 
+void ClassUse::add(const ClassUse& other) {
+  time_ns += other.time_ns;
+  fp32_ns += other.fp32_ns;
+  if (other.known.count > 0) known.add(other.known);
+}
+
 std::optional<double> Efficiency::mfu_pct() const {
   if (known_matrix_pct().value_or(0) < kLeastKnownMatrixPct) return std::nullopt;
   return share_pct(used_floor_ns, static_cast<double>(used_ns));
@@ -103,6 +110,7 @@ Efficiency join(const std::vector<Efficiency>& gpus) {
     all.has_shapes = all.has_shapes || gpu.has_shapes;
     all.could_have_shapes = all.could_have_shapes || gpu.could_have_shapes;
     for (const auto& [name, figures] : gpu.by_name) all.by_name[name].add(figures);
+    for (std::size_t i = 0; i < kKernelClasses; ++i) all.by_class[i].add(gpu.by_class[i]);
     all.matrix_ns += gpu.matrix_ns;
     all.known_matrix_ns += gpu.known_matrix_ns;
     all.told_matrix_ns += gpu.told_matrix_ns;

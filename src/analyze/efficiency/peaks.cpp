@@ -20,7 +20,7 @@ struct KnownDevice {
   DevicePeaks peaks;
 };
 
-constexpr std::optional<double> kNone = std::nullopt;
+constexpr std::optional<double> kNoPeak = std::nullopt;
 
 // TFLOP/s: fp32 of vector units, TF32, 16-bit and FP8 of matrix cores, dense; GB/s of memory, and
 // of links to other GPUs, both ways. Source of each row: the vendor's data sheet or white paper of
@@ -32,22 +32,22 @@ constexpr std::array kDevices = {
     KnownDevice{"H100", "", 0, {66.9, 494.7, 989.4, 1978.9, 3350, 900}},
     KnownDevice{"H800", "PCIe", 0, {51.2, 378, 756, 1513, 2000, 400}},
     KnownDevice{"H800", "", 0, {66.9, 494.7, 989.4, 1978.9, 3350, 400}},
-    KnownDevice{"A100", "", 60 * kGb, {19.5, 156, 312, kNone, 2039, 600}},
-    KnownDevice{"A100", "80GB", 0, {19.5, 156, 312, kNone, 2039, 600}},
-    KnownDevice{"A100", "", 0, {19.5, 156, 312, kNone, 1555, 600}},
-    KnownDevice{"V100", "PCI", 0, {14, kNone, 112, kNone, 900, kNone}},
-    KnownDevice{"V100", "", 0, {15.7, kNone, 125, kNone, 900, 300}},
-    KnownDevice{"L40S", "", 0, {91.6, 183, 362, 733, 864, kNone}},
-    KnownDevice{"NVIDIA L4", "", 0, {30.3, 60, 121, 242, 300, kNone}},
-    KnownDevice{"Tesla T4", "", 0, {8.1, kNone, 65, kNone, 320, kNone}},
-    KnownDevice{"RTX 4090", "", 0, {82.6, 82.6, 165, 330, 1008, kNone}},
-    KnownDevice{"RTX 3090", "", 0, {35.6, 35.6, 71, kNone, 936, kNone}},
-    KnownDevice{"RTX 2080 Ti", "", 0, {13.4, kNone, 53.8, kNone, 616, kNone}},
-    KnownDevice{"MI355X", "", 0, {157.3, kNone, 2516, 5033, 8000, 1075}},
+    KnownDevice{"A100", "", 60 * kGb, {19.5, 156, 312, kNoPeak, 2039, 600}},
+    KnownDevice{"A100", "80GB", 0, {19.5, 156, 312, kNoPeak, 2039, 600}},
+    KnownDevice{"A100", "", 0, {19.5, 156, 312, kNoPeak, 1555, 600}},
+    KnownDevice{"V100", "PCI", 0, {14, kNoPeak, 112, kNoPeak, 900, kNoPeak}},
+    KnownDevice{"V100", "", 0, {15.7, kNoPeak, 125, kNoPeak, 900, 300}},
+    KnownDevice{"L40S", "", 0, {91.6, 183, 362, 733, 864, kNoPeak}},
+    KnownDevice{"NVIDIA L4", "", 0, {30.3, 60, 121, 242, 300, kNoPeak}},
+    KnownDevice{"Tesla T4", "", 0, {8.1, kNoPeak, 65, kNoPeak, 320, kNoPeak}},
+    KnownDevice{"RTX 4090", "", 0, {82.6, 82.6, 165, 330, 1008, kNoPeak}},
+    KnownDevice{"RTX 3090", "", 0, {35.6, 35.6, 71, kNoPeak, 936, kNoPeak}},
+    KnownDevice{"RTX 2080 Ti", "", 0, {13.4, kNoPeak, 53.8, kNoPeak, 616, kNoPeak}},
+    KnownDevice{"MI355X", "", 0, {157.3, kNoPeak, 2516, 5033, 8000, 1075}},
     KnownDevice{"MI325X", "", 0, {163.4, 653.7, 1307, 2615, 6000, 896}},
     KnownDevice{"MI300X", "", 0, {163.4, 653.7, 1307, 2615, 5300, 896}},
-    KnownDevice{"MI250X", "", 0, {23.95, kNone, 191.5, kNone, 1638, kNone}},
-    KnownDevice{"MI210", "", 0, {22.6, kNone, 181, kNone, 1638, kNone}},
+    KnownDevice{"MI250X", "", 0, {23.95, kNoPeak, 191.5, kNoPeak, 1638, kNoPeak}},
+    KnownDevice{"MI210", "", 0, {22.6, kNoPeak, 181, kNoPeak, 1638, kNoPeak}},
 };
 
 // What `--peak` calls them, and where they are.
@@ -95,6 +95,15 @@ DevicePeaks peaks_of(std::string_view device_name, std::optional<std::int64_t> m
     if (is_it) return known.peaks;
   }
   return {};
+}
+
+double good_gemm_pct(std::string_view device_name) {
+  constexpr double kNvidiaPct = 60;
+  constexpr double kAmdPct = 40;
+  const bool is_amd = device_name.find("AMD") != device_name.npos ||
+                      device_name.find("Instinct") != device_name.npos ||
+                      device_name.starts_with("gfx");
+  return is_amd ? kAmdPct : kNvidiaPct;
 }
 
 DevicePeaks parse_peaks(std::string_view text) {

@@ -28,6 +28,10 @@ struct DevicePeaks {
 // it. Memory tells apart GPUs that are sold with more or less of it under one name.
 DevicePeaks peaks_of(std::string_view device_name, std::optional<std::int64_t> memory_bytes = {});
 
+// What well-tuned matrix products on tensor cores reach of the peak, in per cent: 60 on NVIDIA's
+// GPUs and 40 on AMD's, whose clock falls further below that of the peak under such load.
+double good_gemm_pct(std::string_view device_name);
+
 // "fp32=19.5,tf32=156,fp16=312,gbps=1555": TFLOP/s and GB/s, in any order, those that are known;
 // "fp8" and "link", too. Throws base::Error.
 DevicePeaks parse_peaks(std::string_view text);

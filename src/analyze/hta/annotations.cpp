@@ -16,15 +16,17 @@ using trace::SpanKind;
 
 // The host's annotations as a forest, and what GPU work lies below each. All of it is linear in the
 // spans, however deep annotations are nested: work is counted where it was launched and summed up
-// towards the roots.
+// towards the roots. Annotations are numbered in the order of their spans: few spans are one.
 class AnnotationForest {
  public:
-  explicit AnnotationForest(const trace::Trace& trace)
-      : spans_(trace.spans), around_(spans_.size(), kNoSpan), sums_(spans_.size()) {
-    for (SpanId id = 0; id < spans_.size(); ++id) {  // parents stand before their children
-      const SpanId parent = spans_.parent[id];
-      const bool is_one = spans_.kind[id] == SpanKind::annotation;
-      around_[id] = is_one ? id : parent == kNoSpan ? kNoSpan : around_[parent];
+  explicit AnnotationForest(const trace::Trace& trace) : around_(trace.spans.size(), kNone) {
+    const trace::Spans& spans = trace.spans;
+    for (SpanId id = 0; id < spans.size(); ++id) {  // parents stand before their children
+      const SpanId parent = spans.parent[id];
+      if (parent != kNoSpan) around_[id] = around_[parent];
+      if (spans.kind[id] != SpanKind::annotation) continue;
+      nodes_.push_back({spans.name[id], around_[id]});
+      around_[id] = static_cast<std::uint32_t>(nodes_.size() - 1);
     }
     find_repeats(trace.names.size());
   }
@@ -32,14 +34,17 @@ class AnnotationForest {
   void begin_device() { ++device_; }
 
   void add(const WorkRow& row) {
-    const SpanId id = row.launch == kNoSpan ? kNoSpan : around_[row.launch];
-    if (id == kNoSpan) return;
-    for (SpanId up = id; up != kNoSpan && sums_[up].device != device_; up = outer(up)) {
-      sums_[up] = {device_, 0, 0};
+    const std::uint32_t at = row.launch == kNoSpan ? kNone : around_[row.launch];
+    if (at == kNone) return;
+    for (std::uint32_t up = at; up != kNone && nodes_[up].device != device_;
+         up = nodes_[up].outer) {
+      nodes_[up].device = device_;
+      nodes_[up].kernels = 0;
+      nodes_[up].gpu_ns = 0;
       touched_.push_back(up);
     }
-    ++sums_[id].kernels;
-    sums_[id].gpu_ns += row.duration_ns();
+    ++nodes_[at].kernels;
+    nodes_[at].gpu_ns += row.duration_ns();
   }
 
   // Visits what the work of this device lies in: name, pieces of work, their time. A name may come
@@ -47,57 +52,54 @@ class AnnotationForest {
   template <typename Visit>
   void finish_device(const Visit& visit) {
     std::sort(touched_.begin(), touched_.end(), std::greater<>());  // children first
-    for (const SpanId id : touched_) {
-      const Sum& sum = sums_[id];
-      if (!is_repeat_[id]) visit(spans_.name[id], sum.kernels, sum.gpu_ns);
-      const SpanId up = outer(id);
-      if (up == kNoSpan) continue;
-      sums_[up].kernels += sum.kernels;
-      sums_[up].gpu_ns += sum.gpu_ns;
+    for (const std::uint32_t at : touched_) {
+      const Node& node = nodes_[at];
+      if (!node.is_repeat) visit(node.name, node.kernels, node.gpu_ns);
+      if (node.outer == kNone) continue;
+      nodes_[node.outer].kernels += node.kernels;
+      nodes_[node.outer].gpu_ns += node.gpu_ns;
     }
     touched_.clear();
   }
 
  private:
-  struct Sum {
-    std::uint32_t device = 0;  // that it is of
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Node {
+    NameId name = 0;
+    std::uint32_t outer = kNone;  // the innermost around it
+    std::uint32_t first_child = kNone;
+    std::uint32_t sibling = kNone;
+    std::uint32_t device = 0;  // that the figures are of
+    bool is_repeat = false;    // it lies inside another of the same name
     std::uint64_t kernels = 0;
     std::int64_t gpu_ns = 0;
   };
 
-  SpanId outer(SpanId id) const {
-    return spans_.parent[id] == kNoSpan ? kNoSpan : around_[spans_.parent[id]];
-  }
-
-  // Which of them lie inside another of the same name: a walk that knows which names are open.
+  // A walk that knows which names are open.
   void find_repeats(std::size_t names) {
-    is_repeat_.resize(spans_.size());
-    std::vector<SpanId> first_child(spans_.size() + 1, kNoSpan);  // the last is that of the roots
-    std::vector<SpanId> sibling(spans_.size(), kNoSpan);
-    for (SpanId id = 0; id < spans_.size(); ++id) {
-      if (around_[id] != id) continue;
-      const SpanId up = outer(id);
-      SpanId& first = first_child[up == kNoSpan ? spans_.size() : up];
-      sibling[id] = std::exchange(first, id);
+    std::uint32_t first_root = kNone;
+    for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
+      const std::uint32_t up = nodes_[at].outer;
+      std::uint32_t& first = up == kNone ? first_root : nodes_[up].first_child;
+      nodes_[at].sibling = std::exchange(first, at);
     }
     std::vector<std::uint32_t> open(names);
-    for (SpanId id = first_child.back(); id != kNoSpan;) {
-      is_repeat_[id] = open[spans_.name[id]]++ > 0;
-      SpanId next = first_child[id];
-      while (next == kNoSpan && id != kNoSpan) {  // leave it, and those that end with it
-        --open[spans_.name[id]];
-        next = sibling[id];
-        if (next == kNoSpan) id = outer(id);
+    for (std::uint32_t at = first_root; at != kNone;) {
+      nodes_[at].is_repeat = open[nodes_[at].name]++ > 0;
+      std::uint32_t next = nodes_[at].first_child;
+      while (next == kNone && at != kNone) {  // leave it, and those that end with it
+        --open[nodes_[at].name];
+        next = nodes_[at].sibling;
+        if (next == kNone) at = nodes_[at].outer;
       }
-      id = next;
+      at = next;
     }
   }
 
-  const trace::Spans& spans_;
-  std::vector<SpanId> around_;  // the innermost annotation around each span, or itself
-  std::vector<bool> is_repeat_;
-  std::vector<Sum> sums_;
-  std::vector<SpanId> touched_;  // those with work of the present device inside
+  std::vector<std::uint32_t> around_;  // by span: the innermost annotation around it, or itself
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> touched_;  // those with work of the present device inside
   std::uint32_t device_ = 0;
 };
 

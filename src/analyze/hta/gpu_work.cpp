@@ -126,11 +126,9 @@ void order_by_start(const GpuWork& work, DeviceWork& device) {
 
 GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched_before_ns) {
   const trace::Spans& spans = trace.spans;
-  const std::int64_t cut = launched_before_ns.value_or(INT64_MAX);
   LaunchIndex launches(trace);
   ClassIndex classes(trace);
   GpuWork work;
-  work.launched_before_ns = launched_before_ns;
   std::optional<DeviceKey> last_device;
   for (const TrackId track_id : tracks_by_device(trace)) {
     const trace::Track& track = trace.tracks[track_id];
@@ -139,7 +137,6 @@ GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched
       if (!trace::is_gpu_work(spans.kind[id])) continue;
       const std::int64_t start = spans.start_ns[id];
       const SpanId launch = launches.launch_of(spans.correlation[id], start);
-      if ((launch == trace::kNoSpan ? start : spans.start_ns[launch]) >= cut) continue;
       const KernelClass found = classes.of(id, launch);
       work.rows.push_back(
           {start, spans.end_ns(id), spans.name[id], id, launch, work_type(found), found});
@@ -151,6 +148,30 @@ GpuWork gpu_work(const trace::Trace& trace, std::optional<std::int64_t> launched
     }
     work.streams.push_back({track.device, track.stream, track_id, first, work.rows.size() - first});
     ++work.devices.back().stream_count;
+  }
+  for (DeviceWork& device : work.devices) order_by_start(work, device);
+  return launched_before_ns ? launched_before(trace, work, *launched_before_ns) : work;
+}
+
+GpuWork launched_before(const trace::Trace& trace, const GpuWork& all, std::int64_t time_ns) {
+  GpuWork work;
+  work.launched_before_ns = time_ns;
+  work.rows.reserve(all.rows.size());
+  for (const DeviceWork& device : all.devices) {
+    DeviceWork kept = {device.device, work.streams.size(), 0, {}};
+    for (const GpuStream& stream : all.of(device)) {
+      const std::size_t first = work.rows.size();
+      for (const WorkRow& row : all.of(stream)) {
+        const bool is_linked = row.launch != trace::kNoSpan;
+        const std::int64_t at = is_linked ? trace.spans.start_ns[row.launch] : row.start_ns;
+        if (at < time_ns) work.rows.push_back(row);
+      }
+      if (work.rows.size() == first) continue;
+      work.streams.push_back(
+          {stream.device, stream.stream, stream.track, first, work.rows.size() - first});
+      ++kept.stream_count;
+    }
+    if (kept.stream_count > 0) work.devices.push_back(std::move(kept));
   }
   for (DeviceWork& device : work.devices) order_by_start(work, device);
   return work;

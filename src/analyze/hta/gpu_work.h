@@ -62,4 +62,7 @@ struct GpuWork {
 GpuWork gpu_work(const trace::Trace& trace,
                  std::optional<std::int64_t> launched_before_ns = std::nullopt);
 
+// Of all the work of a trace, that which was launched before a time.
+GpuWork launched_before(const trace::Trace& trace, const GpuWork& all, std::int64_t time_ns);
+
 }  // namespace fathom::analyze

@@ -1,9 +1,8 @@
 #include "analyze/hta/hta.h"
+#include "analyze/ranks/rank_name.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -12,21 +11,6 @@
 
 namespace fathom::analyze {
 namespace {
-
-// "worker3_step_12…", "sampled_rank-1.json", "rank_07.json" → the number.
-std::optional<std::int64_t> rank_in_name(const std::string& source) {
-  const std::string name = std::filesystem::path(source).filename().string();
-  for (const std::string_view word : {"rank", "worker"}) {
-    std::size_t at = name.find(word);
-    if (at == std::string::npos) continue;
-    at += word.size();
-    if (at < name.size() && (name[at] == '-' || name[at] == '_')) ++at;
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(name.data() + at, name.data() + name.size(), number);
-    if (error == std::errc() && number >= 0) return number;
-  }
-  return std::nullopt;
-}
 
 void analyze_device(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
                     NamePlaces& places, RankFindings& found) {
@@ -105,23 +89,21 @@ void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run) {
   }
 }
 
-void add_efficiency(std::vector<RankFindings>& ranks, std::vector<Efficiency> used) {
-  for (std::size_t i = 0; i < std::min(ranks.size(), used.size()); ++i) {
-    for (KernelStats& kernel : ranks[i].kernels) {
-      if (const NameFigures* known = used[i].of(kernel.name)) kernel.figures = *known;
+void add_efficiency(std::vector<RankFindings>& ranks, const GpuWork& work,
+                    const std::vector<Efficiency>& used) {
+  std::size_t next = 0;  // as above
+  for (RankFindings& one : ranks) {
+    while (next < used.size() && work.devices[next].device != one.device) ++next;
+    if (next == used.size()) return;
+    one.efficiency = used[next++];
+    for (KernelStats& kernel : one.kernels) {
+      if (const NameFigures* known = one.efficiency.of(kernel.name)) kernel.figures = *known;
     }
-    ranks[i].efficiency = std::move(used[i]);
   }
 }
 
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path) {
-  auto shared = std::make_shared<CriticalPath>();
-  shared->begin_ns = path.begin_ns;
-  shared->end_ns = path.end_ns;
-  shared->bound_by = path.bound_by;
-  shared->steps = path.steps;
-  shared->operations = path.operations;
-  // Not the segments: a timeline shows them, and many ranks are kept at once.
+  const auto shared = std::make_shared<const CriticalPath>(path);
   for (RankFindings& one : ranks) one.critical_path = shared;
 }
 

@@ -80,7 +80,8 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
 std::optional<Temporal> temporal_of_run(const RankFindings& rank);
 
 void add_run_shares(std::vector<RankFindings>& ranks, const RunShares& run);
-void add_efficiency(std::vector<RankFindings>& ranks, std::vector<Efficiency> used);
+void add_efficiency(std::vector<RankFindings>& ranks, const GpuWork& work,
+                    const std::vector<Efficiency>& used);
 void add_critical_path(std::vector<RankFindings>& ranks, const CriticalPath& path);
 void add_blocked_launches(std::vector<RankFindings>& ranks, const trace::Trace& trace,
                           const Dependencies& dependencies);

@@ -23,7 +23,7 @@ KeyOrder order_of(const CollectiveKey& key) {
 }
 
 // A collective that some of the ranks so far have taken part in, on the clock of the first.
-struct Known {
+struct KnownClock {
   std::int64_t end_ns = 0;
   SharedCollective shared;
 };
@@ -58,15 +58,15 @@ class Aligner {
   RankClocks align() {
     RankClocks found;
     for (std::uint32_t run = 0; run < runs_.size(); ++run) found.clocks.push_back(add(run));
-    std::vector<Known> all;
+    std::vector<KnownClock> all;
     for (auto& [key, list] : known_) {
-      for (Known& one : list) {
+      for (KnownClock& one : list) {
         if (one.shared.members.size() > 1) all.push_back(std::move(one));
       }
     }
     std::stable_sort(all.begin(), all.end(),
-                     [](const Known& a, const Known& b) { return a.end_ns < b.end_ns; });
-    for (Known& one : all) found.collectives.push_back(std::move(one.shared));
+                     [](const KnownClock& a, const KnownClock& b) { return a.end_ns < b.end_ns; });
+    for (KnownClock& one : all) found.collectives.push_back(std::move(one.shared));
     return found;
   }
 
@@ -108,7 +108,7 @@ class Aligner {
 
   // Pairs of one key that end together, in order: neither is used twice.
   std::vector<Pair> pairs(std::uint32_t run, const std::vector<std::uint32_t>& own,
-                          const std::vector<Known>& known, std::int64_t offset) const {
+                          const std::vector<KnownClock>& known, std::int64_t offset) const {
     const auto distance = [&](std::size_t i, std::size_t j) {
       return std::abs(at(run, own[i]).end_ns - offset - known[j].end_ns);
     };
@@ -162,7 +162,7 @@ class Aligner {
   void join(std::uint32_t run, const Own& own, const RankClock& clock) {
     const std::int64_t offset = clock.offset_ns.value_or(0);
     for (const auto& [key, list] : own) {
-      std::vector<Known>& known = known_[key];
+      std::vector<KnownClock>& known = known_[key];
       std::vector<bool> is_paired(list.size());
       if (clock.offset_ns) {
         for (const Pair& pair : pairs(run, list, known, offset)) {
@@ -173,13 +173,14 @@ class Aligner {
       for (std::size_t i = 0; i < list.size(); ++i) {
         if (!is_paired[i]) known.push_back({at(run, list[i]).end_ns - offset, {{{run, list[i]}}}});
       }
-      std::stable_sort(known.begin(), known.end(),
-                       [](const Known& a, const Known& b) { return a.end_ns < b.end_ns; });
+      std::stable_sort(known.begin(), known.end(), [](const KnownClock& a, const KnownClock& b) {
+        return a.end_ns < b.end_ns;
+      });
     }
   }
 
   std::span<const RankRun> runs_;
-  std::map<KeyOrder, std::vector<Known>> known_;
+  std::map<KeyOrder, std::vector<KnownClock>> known_;
 };
 
 }  // namespace

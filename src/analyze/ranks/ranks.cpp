@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::int64_t kNoticeableNs = 20'000;
 constexpr std::int64_t kMostMissing = 1'000;
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoCollective = UINT32_MAX;
 
 // The middle one; of an even number, the lower.
 class Comparison {
  public:
   explicit Comparison(std::span<const RankRun> runs)
-      : runs_(runs), clocks_(align_clocks(runs)), before_(runs.size(), kNone) {}
+      : runs_(runs), clocks_(align_clocks(runs)), before_(runs.size(), kNoCollective) {}
 
   RankReport report() {
     for (std::size_t i = 0; i < runs_.size(); ++i) add_row(i);
@@ -107,7 +107,7 @@ class Comparison {
   std::vector<std::int64_t> computed(const std::vector<Member>& members) const {
     std::vector<std::int64_t> times;
     const std::uint32_t before = before_[members.back().run];
-    if (before == kNone) return times;
+    if (before == kNoCollective) return times;
     for (const Member& member : members) {
       const auto& earlier = clocks_.collectives[before].members;
       const auto same = std::find_if(earlier.begin(), earlier.end(),

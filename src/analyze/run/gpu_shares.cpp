@@ -1,15 +1,17 @@
 #include "analyze/run/gpu_shares.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "analyze/classes/class_times.h"
+#include "analyze/efficiency/collectives.h"
 #include "analyze/run/idle_cause.h"
-#include "base/json_scan.h"
 #include "base/median.h"
+#include "base/sort_runs.h"
 
 namespace fathom::analyze {
 namespace {
@@ -22,13 +24,14 @@ using trace::SpanId;
 constexpr std::size_t kLookedInto = 64;  // gaps of host code, the longest, for the name of the code
 
 using TimeByName = std::unordered_map<NameId, std::int64_t>;
-using TimeByRow = std::unordered_map<const WorkRow*, std::int64_t>;
+using TimeByRow = std::vector<std::int64_t>;  // as GpuWork::rows
 
 // Work arrives by start. Of each type, the row that is over last stands for all that runs.
 class ShareSweep {
  public:
-  ShareSweep(Interval window, GpuShares& shares)
-      : window_(window), now_(window.begin), shares_(shares) {}
+  // Adds to the exposed time of each row of communication and copies.
+  ShareSweep(Interval window, const GpuWork& work, GpuShares& shares, TimeByRow& exposed)
+      : window_(window), now_(window.begin), work_(work), shares_(shares), exposed_(exposed) {}
 
   void add(const WorkRow& row) {
     advance(row.start_ns, &row);
@@ -39,8 +42,6 @@ class ShareSweep {
   void finish() { advance(window_.end, nullptr); }
 
   std::vector<IdleGapOfGpu> gaps;
-  TimeByRow communication;
-  TimeByRow copies;
 
  private:
   const WorkRow*& running(WorkType type) { return running_[static_cast<std::size_t>(type)]; }
@@ -64,15 +65,20 @@ class ShareSweep {
     const std::int64_t ns = until - now_;
     if (runs(WorkType::compute)) {
       shares_.compute_ns += ns;
+      if (runs(WorkType::communication)) shares_.hidden_communication_ns += ns;
     } else if (runs(WorkType::communication)) {
       shares_.communication.ns += ns;
-      communication[running(WorkType::communication)] += ns;
+      exposed_[index_of(running(WorkType::communication))] += ns;
     } else if (runs(WorkType::memory)) {
       shares_.copy.ns += ns;
-      copies[running(WorkType::memory)] += ns;
+      exposed_[index_of(running(WorkType::memory))] += ns;
     } else {
       gaps.push_back({{now_, until}, last_over(), next});
     }
+  }
+
+  std::size_t index_of(const WorkRow* row) const {
+    return static_cast<std::size_t>(row - work_.rows.data());
   }
 
   const WorkRow* last_over() const {
@@ -85,7 +91,9 @@ class ShareSweep {
 
   Interval window_;
   std::int64_t now_;
+  const GpuWork& work_;
   GpuShares& shares_;
+  TimeByRow& exposed_;
   std::array<const WorkRow*, kWorkTypeNames.size()> running_ = {};
 };
 
@@ -100,23 +108,23 @@ std::optional<std::int64_t> bytes_of(const trace::Trace& trace, SpanId span) {
   return found->bytes;
 }
 
-// A kernel that serves several collectives does not say which; where the trace does, its argument.
-std::string collective_of(const trace::Trace& trace, const WorkRow& row) {
-  const std::string name = collective_operation(trace.names.view(row.name));
-  if (name != "Generic" && name != "SendRecv") return name;
-  std::string told;
-  base::for_each_member(trace.args(row.span), base::JsonScanner::Mode::lenient,
-                        [&](std::string_view key, std::string_view value) {
-                          if (key != "Collective name" || !value.starts_with('"')) return;
-                          told = base::unescaped(value.substr(1, value.size() - 2));
-                        });
-  return told.empty() ? name : told;
+// What each piece of communication is, as people call it ("all-to-all"); the kernel's own word
+// where nothing tells.
+std::unordered_map<const WorkRow*, std::string> exchange_names(const trace::Trace& trace,
+                                                               const GpuWork& work) {
+  std::unordered_map<const WorkRow*, std::string> names;
+  for (const CollectiveWork& one : collectives_of(trace, work)) {
+    const WorkRow& row = work.rows[one.row];
+    names[&row] = one.exchange == Exchange::other ? collective_operation(trace.names.view(row.name))
+                                                  : std::string(name_of(one.exchange));
+  }
+  return names;
 }
 
 // What had most of the exposed time, and all that is known of it. `label` says which rows are one.
 void name_exposed(ExposedWork& exposed, const TimeByRow& times, const trace::Trace& trace,
                   const GpuWork& work, const DeviceWork& device, WorkType type, auto label) {
-  if (times.empty()) return;
+  if (exposed.ns == 0) return;
   std::map<std::string, ExposedWork> by_label;
   std::map<std::string, bool> all_say;
   for (const std::uint32_t at : rows_of(device)) {
@@ -124,7 +132,7 @@ void name_exposed(ExposedWork& exposed, const TimeByRow& times, const trace::Tra
     if (row.type != type) continue;
     const std::string name = label(row);
     ExposedWork& one = by_label[name];
-    if (const auto time = times.find(&row); time != times.end()) one.what_ns += time->second;
+    one.what_ns += times[at];
     ++one.calls;
     one.work_ns += row.duration_ns();
     const std::optional<std::int64_t> moved = bytes_of(trace, row.span);
@@ -166,14 +174,7 @@ class IdleAccount {
  public:
   IdleAccount(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
               const base::IntervalSet& apart, IdleCauseFinder& finder)
-      : trace_(trace), apart_(apart), finder_(finder) {
-    for (const std::uint32_t at : rows_of(device)) {
-      const WorkRow& row = work.rows[at];
-      starts_.push_back(row.start_ns);
-      launches_.push_back(row.launch == kNoSpan ? row.start_ns : trace.spans.start_ns[row.launch]);
-    }
-    std::sort(launches_.begin(), launches_.end());
-  }
+      : trace_(trace), work_(work), device_(device), apart_(apart), finder_(finder) {}
 
   void add(const IdleGapOfGpu& gap, GpuShares& shares) {
     const std::span<const Interval> apart = base::touching(apart_, gap.time);
@@ -251,8 +252,9 @@ class IdleAccount {
     return blamed_[static_cast<std::size_t>(cause)][std::string(name)];
   }
 
-  // Work that was launched before and had not begun.
-  std::uint64_t queued_at(std::int64_t time) const {
+  // Work that was launched before and had not begun. Asked for few gaps, and of most runs for none.
+  std::uint64_t queued_at(std::int64_t time) {
+    if (starts_.empty()) list_starts();
     const auto before = [&](const std::vector<std::int64_t>& times) {
       return std::lower_bound(times.begin(), times.end(), time) - times.begin();
     };
@@ -260,7 +262,18 @@ class IdleAccount {
         std::max<std::ptrdiff_t>(0, before(launches_) - before(starts_)));
   }
 
+  void list_starts() {
+    for (const std::uint32_t at : rows_of(device_)) {
+      const WorkRow& row = work_.rows[at];
+      starts_.push_back(row.start_ns);
+      launches_.push_back(row.launch == kNoSpan ? row.start_ns : trace_.spans.start_ns[row.launch]);
+    }
+    std::sort(launches_.begin(), launches_.end());
+  }
+
   const trace::Trace& trace_;
+  const GpuWork& work_;
+  const DeviceWork& device_;
   const base::IntervalSet& apart_;
   IdleCauseFinder& finder_;
   std::vector<std::int64_t> starts_;
@@ -271,24 +284,23 @@ class IdleAccount {
 
 void add_launches(GpuShares& shares, const trace::Trace& trace, const GpuWork& work,
                   const DeviceWork& device) {
-  std::vector<SpanId> calls;
+  std::vector<SpanId> calls;  // by thread and time, once sorted
   std::vector<std::int64_t> kernels;
   for (const std::uint32_t at : rows_of(device)) {
     const WorkRow& row = work.rows[at];
     if (row.launch != kNoSpan) calls.push_back(row.launch);
     if (trace.spans.kind[row.span] == trace::SpanKind::kernel) kernels.push_back(row.duration_ns());
   }
-  std::sort(calls.begin(), calls.end());
+  base::sort_runs(std::span(calls), std::less<>());
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
   shares.launches = calls.size();
   if (!kernels.empty()) shares.kernel_ns = base::median(std::move(kernels));
-  if (calls.size() < 2) return;
-  std::vector<std::int64_t> starts;
-  for (const SpanId call : calls) starts.push_back(trace.spans.start_ns[call]);
-  std::sort(starts.begin(), starts.end());
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) starts[i] = starts[i + 1] - starts[i];
-  starts.pop_back();
-  shares.launch_period_ns = base::median(std::move(starts));
+  std::vector<std::int64_t> apart;
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    if (trace.spans.track[calls[i]] != trace.spans.track[calls[i - 1]]) continue;
+    apart.push_back(trace.spans.start_ns[calls[i]] - trace.spans.start_ns[calls[i - 1]]);
+  }
+  if (!apart.empty()) shares.launch_period_ns = base::median(std::move(apart));
 }
 
 // Which part of what the GPU computed is the largest: the one place that says what a part is. A
@@ -301,6 +313,7 @@ void add_largest(GpuShares& shares, const trace::Trace& trace, const GpuWork& wo
     if (what == KernelClass::communication) continue;
     if (what == KernelClass::other) break;
     shares.largest = label_of(what);
+    shares.largest_class = what;
     shares.largest_pct = one.share_pct;
     return;
   }
@@ -357,21 +370,25 @@ RunShares run_shares(const trace::Trace& trace, const GpuWork& work, const Wall&
   found.step_ns = step_period(trace, work, steps);
   const base::IntervalSet apart = base::unite(wall.set_up, wall.unknown);
   IdleCauseFinder finder(trace, work);
+  TimeByRow exposed(work.rows.size());
+  std::unordered_map<const WorkRow*, std::string> names;  // of exchanges, once there is one exposed
   for (const DeviceWork& device : work.devices) {
     GpuShares& shares = found.gpus.emplace_back();
     shares.device = device.device;
     shares.wall_ns = wall.length_ns();
-    ShareSweep sweep(wall.time, shares);
+    ShareSweep sweep(wall.time, work, shares, exposed);
     for (const std::uint32_t at : rows_of(device)) sweep.add(work.rows[at]);
     sweep.finish();
     finder.look_at(device, wall.time, shares.compute_ns + shares.communication.ns + shares.copy.ns);
     IdleAccount idle(trace, work, device, apart, finder);
     for (const IdleGapOfGpu& gap : sweep.gaps) idle.add(gap, shares);
     idle.finish(shares);
-    name_exposed(shares.communication, sweep.communication, trace, work, device,
-                 WorkType::communication,
-                 [&](const WorkRow& row) { return collective_of(trace, row); });
-    name_exposed(shares.copy, sweep.copies, trace, work, device, WorkType::memory,
+    if (shares.communication.ns > 0) {
+      if (names.empty()) names = exchange_names(trace, work);
+      name_exposed(shares.communication, exposed, trace, work, device, WorkType::communication,
+                   [&](const WorkRow& row) { return names.at(&row); });
+    }
+    name_exposed(shares.copy, exposed, trace, work, device, WorkType::memory,
                  [&](const WorkRow& row) { return std::string(trace.names.view(row.name)); });
     add_launches(shares, trace, work, device);
     add_largest(shares, trace, work, device);

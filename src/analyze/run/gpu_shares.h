@@ -80,18 +80,20 @@ struct GpuShares {
   std::optional<std::int64_t> device;
   std::int64_t wall_ns = 0;
   std::int64_t compute_ns = 0;
+  std::int64_t hidden_communication_ns = 0;  // of compute_ns: communication ran alongside
   ExposedWork communication;
   ExposedWork copy;
   std::int64_t idle_ns = 0;
   std::array<IdleTime, kIdleCauseNames.size()> idle;  // by cause; they add up to idle_ns
 
   std::uint64_t launches = 0;                    // calls that brought work to this GPU
-  std::optional<std::int64_t> launch_period_ns;  // median from one to the next
+  std::optional<std::int64_t> launch_period_ns;  // median from one to the next of a thread
   std::optional<std::int64_t> kernel_ns;         // median
 
   // What the GPU spent most time on: a class of kernels, or the kernel where its class says
   // nothing; and how much of the time of all its work.
   std::string largest;
+  std::optional<KernelClass> largest_class;  // where it is one
   double largest_pct = 0;
 
   double pct(std::int64_t ns) const {

@@ -5,7 +5,8 @@
 
 #include "analyze/operations/steps.h"
 #include "analyze/run/idle_gaps.h"
-#include "analyze/run/set_up.h"
+#include "analyze/run/set_up_calls.h"
+#include "base/search_near.h"
 
 namespace fathom::analyze {
 namespace {
@@ -42,6 +43,7 @@ IdleCauseFinder::IdleCauseFinder(const trace::Trace& trace, const GpuWork& work)
       work_(work),
       roles_(call_roles(trace)),
       calls_(trace.tracks.size()),
+      last_call_(trace.tracks.size()),
       waits_(trace.tracks.size()),
       launched_ns_(work.rows.size(), INT64_MAX),
       left_(kLooksPerSpan * static_cast<std::int64_t>(trace.spans.size())) {
@@ -135,11 +137,13 @@ CauseOfGap IdleCauseFinder::cause_on_host(const IdleGapOfGpu& gap, TrackId track
   if (left_ <= 0) return {IdleCause::launch, kNoSpan, track, host};
   if (host.length() >= kOtherStreamNs) track = busiest_track(track, host);
   const std::vector<SpanId>& calls = calls_[track];
-  const auto begins_before = [&](SpanId call, std::int64_t time) {
-    return spans.start_ns[call] < time;
+  const auto begins_before = [&](std::int64_t time) {
+    return [&spans, time](SpanId call) { return spans.start_ns[call] < time; };
   };
-  auto last = std::lower_bound(calls.begin(), calls.end(), host.end, begins_before);
-  auto first = std::lower_bound(calls.begin(), last, host.begin, begins_before);
+  auto first = base::partition_point_near(
+      calls.begin(), calls.end(), calls.begin() + last_call_[track], begins_before(host.begin));
+  const auto last = base::partition_point_near(first, calls.end(), first, begins_before(host.end));
+  last_call_[track] = first - calls.begin();
   // What was open when the gap began; calls may be in calls, a few deep.
   while (first != calls.begin() && spans.end_ns(*std::prev(first)) > host.begin - kWaitSlackNs) {
     --first;

@@ -61,6 +61,7 @@ class IdleCauseFinder {
   const GpuWork& work_;
   std::vector<CallRole> roles_;                    // by name
   std::vector<std::vector<trace::SpanId>> calls_;  // by track: of the GPU runtime, by start
+  std::vector<std::ptrdiff_t> last_call_;          // by track: in calls_, near the gap before
   std::vector<std::vector<trace::SpanId>> waits_;  // of these, those that wait for work
   std::vector<trace::TrackId> threads_;            // of the run
   std::vector<std::int64_t> launched_ns_;          // of each row, at the latest; INT64_MAX: unknown

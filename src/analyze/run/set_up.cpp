@@ -1,14 +1,13 @@
 #include "analyze/run/set_up.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyze/critical_path/runtime_calls.h"
-#include "base/median.h"
+#include "analyze/run/set_up_calls.h"
 
 namespace fathom::analyze {
 namespace {
@@ -21,12 +20,6 @@ constexpr std::int64_t kLeastSetUpNs = 10'000'000;
 constexpr std::int64_t kTimesMedian = 10;
 constexpr std::size_t kLeastLoads = 3;  // calls of a loader that tell what is usual
 
-constexpr std::array<std::string_view, 14> kOnce = {
-    "Free",        "Malloc",     "StreamCreate", "DeviceGetStreamPriorityRange",
-    "ModuleLoad",  "Init",       "CtxCreate",    "DevicePrimaryCtxRetain",
-    "LibraryLoad", "SetDevice",  "GetDevice",    "ModuleGetFunction",
-    "Mem",         "EventCreate"};
-
 bool may_set_up(const trace::Trace& trace, SpanId id) {
   const std::string_view name = trace.name(id);
   if (trace.spans.kind[id] != SpanKind::runtime_call) {
@@ -34,14 +27,7 @@ bool may_set_up(const trace::Trace& trace, SpanId id) {
   }
   const CallRole role = call_role(name);
   if (role == CallRole::launch) return true;
-  for (const std::string_view prefix : {"cuda", "cu", "hip"}) {
-    if (!name.starts_with(prefix)) continue;
-    const std::string_view rest = name.substr(prefix.size());
-    return role != CallRole::copy && std::any_of(kOnce.begin(), kOnce.end(), [&](auto begin) {
-             return rest.starts_with(begin);
-           });
-  }
-  return false;
+  return role != CallRole::copy && set_up_role(name) != SetUpRole::none;
 }
 
 class SetUpCalls {
@@ -54,11 +40,13 @@ class SetUpCalls {
     const auto [at, is_new] = usual_.try_emplace(trace_.spans.name[id]);
     if (is_new) at->second = usual_call(trace_, id);
     const UsualCall& usual = at->second;
-    const bool is_slow = trace_.spans.duration_ns[id] >= kTimesMedian * usual.median_ns;
+    const std::int64_t takes_ns = trace_.spans.duration_ns[id];
     if (trace_.spans.kind[id] == SpanKind::runtime_call) {
-      return is_slow || id == usual.first || trace_.spans.end_ns(id) <= first_work_ns_;
+      return takes_ns >= kTimesMedian * usual.median_ns || id == usual.first ||
+             trace_.spans.end_ns(id) <= first_work_ns_;
     }
-    return is_slow && id == usual.first && usual.calls >= kLeastLoads;
+    return takes_ns >= kTimesUsualLoad * usual.median_ns && id == usual.first &&
+           usual.calls >= kLeastLoads;
   }
 
  private:
@@ -68,7 +56,7 @@ class SetUpCalls {
 };
 
 // The outermost operator around a call; the call where it is in none.
-SpanId operator_around(const trace::Spans& spans, SpanId call) {
+SpanId outermost_operator(const trace::Spans& spans, SpanId call) {
   SpanId outermost = call;
   for (SpanId id = spans.parent[call]; id != trace::kNoSpan; id = spans.parent[id]) {
     if (spans.kind[id] == SpanKind::cpu_op) outermost = id;
@@ -77,22 +65,6 @@ SpanId operator_around(const trace::Spans& spans, SpanId call) {
 }
 
 }  // namespace
-
-UsualCall usual_call(const trace::Trace& trace, SpanId one) {
-  const trace::Spans& spans = trace.spans;
-  std::vector<std::int64_t> durations;
-  UsualCall usual;
-  for (SpanId id = 0; id < spans.size(); ++id) {
-    if (spans.name[id] != spans.name[one] || spans.kind[id] != spans.kind[one]) continue;
-    durations.push_back(spans.duration_ns[id]);
-    if (usual.first == trace::kNoSpan || spans.start_ns[id] < spans.start_ns[usual.first]) {
-      usual.first = id;
-    }
-  }
-  usual.calls = durations.size();
-  usual.median_ns = base::median(std::move(durations));
-  return usual;
-}
 
 SetUp find_set_up(const trace::Trace& trace, const base::IntervalSet& idle,
                   std::int64_t first_work_ns) {
@@ -106,7 +78,7 @@ SetUp find_set_up(const trace::Trace& trace, const base::IntervalSet& idle,
     if (spans.duration_ns[id] < kLeastSetUpNs || !calls.contains(id)) continue;
     const std::int64_t counts = base::length_within(idle, time_of(id));
     if (counts < kLeastSetUpNs) continue;  // the GPU works meanwhile
-    by_operator[operator_around(spans, id)].push_back(time_of(id));
+    by_operator[outermost_operator(spans, id)].push_back(time_of(id));
     if (counts <= longest) continue;
     longest = counts;
     found.longest_call = trace.name(id);

@@ -13,15 +13,6 @@ struct SetUp {
   std::string longest_call;  // empty where there is no set-up
 };
 
-// All calls of one name and kind. Goes over the whole trace: ask for few.
-struct UsualCall {
-  std::int64_t median_ns = 0;
-  trace::SpanId first = trace::kNoSpan;  // by start
-  std::size_t calls = 0;
-};
-
-UsualCall usual_call(const trace::Trace& trace, trace::SpanId one);
-
 // Within `idle`, when no GPU works; the first work began at `first_work_ns`.
 SetUp find_set_up(const trace::Trace& trace, const base::IntervalSet& idle,
                   std::int64_t first_work_ns);

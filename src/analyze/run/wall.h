@@ -33,10 +33,10 @@ enum class WallBasis : std::uint8_t {
 // No GPU works in it:
 //
 //   Set-up    Calls of 10 ms and more that create a context or a stream, load a module, allocate or
-//             free memory, launch a kernel or fetch data from a loader, if the call comes before
-//             all GPU work, is the first of its name or takes ten times its median: they do not
-//             come back in a longer run. If they fill half of the operator that they are in, the
-//             operator counts.
+//             free memory or launch a kernel, if the call comes before all GPU work, is the first
+//             of its name or takes ten times its median; and the first call of a data loader that
+//             takes three times its median: they do not come back in a longer run. If they fill
+//             half of the operator that they are in, the operator counts.
 //   Unknown   The first work of a stream began more than 1 ms after its launch had returned and the
 //             GPU shows nothing in between: something ran there that was not recorded, because the
 //             recording is an excerpt. It begins where the last recorded work ended.

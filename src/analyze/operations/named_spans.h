@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace fathom::advise {
+namespace fathom::analyze {
 
 // By name: whether `is` says so of it. Each name is asked once, however many spans have it.
 template <typename Is>
@@ -52,4 +52,4 @@ inline trace::SpanId operator_around(const trace::Spans& spans, trace::SpanId ca
       spans, call, [&](trace::SpanId at) { return spans.kind[at] == trace::SpanKind::cpu_op; });
 }
 
-}  // namespace fathom::advise
+}  // namespace fathom::analyze
