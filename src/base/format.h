@@ -17,6 +17,9 @@ std::string format_count(std::uint64_t count);
 std::string format_decimal(double value, int places);  // "1,234.5"
 std::string format_percent(double percent);
 std::string format_bytes(double bytes);
+std::string format_bytes(std::integral auto bytes) {
+  return format_bytes(static_cast<double>(bytes));
+}
 
 // "1 event", "3 events".
 std::string format_plural(std::uint64_t count, std::string_view singular, std::string_view plural);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_runs.h"
+
 namespace fathom::base {
 namespace {
 
@@ -18,10 +20,9 @@ void append(IntervalSet& set, Interval next) {
 }  // namespace
 
 IntervalSet normalize(std::vector<Interval> intervals) {
-  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
-  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
-    std::sort(intervals.begin(), intervals.end(), earlier);
-  }
+  // What comes here is mostly the work of a few streams, each in order.
+  sort_runs(std::span(intervals),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
   IntervalSet set;
   set.reserve(intervals.size());
   for (const Interval& interval : intervals) append(set, interval);

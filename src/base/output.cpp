@@ -93,9 +93,9 @@ class Output::Zstd : public Packer {
 };
 
 Output::Output(const std::string& path) : path_(path), target_(end_of_links(path)) {
+  expect_writable(path);
   struct stat known = {};
   const bool exists = ::stat(target_.c_str(), &known) == 0;
-  if (exists && S_ISDIR(known.st_mode)) fail("it is a directory");
   is_in_place_ = exists && !S_ISREG(known.st_mode);  // a pipe or device is written to, not replaced
   if (is_in_place_) {
     file_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -149,11 +149,22 @@ void Output::name_temporary() {
   }
 }
 
-void Output::fail(const std::string& what) const {
-  throw Error(path_, "cannot be written: " + what, "Name another file");
+void expect_writable(const std::string& path) {
+  const std::string target = end_of_links(path);
+  struct stat known = {};
+  const bool exists = ::stat(target.c_str(), &known) == 0;
+  if (!exists && errno != ENOENT) fail_to_write(path, errno);
+  if (exists && S_ISDIR(known.st_mode)) fail_to_write(path, EISDIR);
+  // A file is made anew beside its place, and takes it; a pipe or a device is written to.
+  const bool is_made = !exists || S_ISREG(known.st_mode);
+  const std::string& written = is_made ? folder_of(target) : target;
+  if (::access(written.c_str(), is_made ? W_OK | X_OK : W_OK) != 0) fail_to_write(path, errno);
 }
 
 void fail_to_write(const std::string& path, int why) {
+  if (why == EISDIR) {
+    throw Error(path, "cannot be written: it is a directory", "Name a file in it");
+  }
   if (why == ENOENT || why == ENOTDIR) {
     throw Error(path, "cannot be written: the directory does not exist",
                 "Create it, or name another file");

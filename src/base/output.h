@@ -36,7 +36,6 @@ class Output {
   void name_temporary();
   void flush();
   void write_all(std::string_view bytes);
-  [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;
   std::string target_;     // where the links of `path_` lead
@@ -46,6 +45,9 @@ class Output {
   std::string buffer_;
   std::unique_ptr<Packer> packer_;
 };
+
+// Throws what Output would, for a file that cannot be written: before there is work to lose.
+void expect_writable(const std::string& path);
 
 // Says why a file cannot be written, by the number of the error, and what to do.
 [[noreturn]] void fail_to_write(const std::string& path, int why);

@@ -87,7 +87,7 @@ bool ActivityLog::stream(const T& record) noexcept {
   }
 }
 
-void ActivityLog::add(const GpuDevice& device) noexcept {
+void ActivityLog::add(const DeviceRecord& device) noexcept {
   const std::lock_guard lock(mutex_);
   keep(content_.devices, device);
   stream(device);
@@ -150,7 +150,7 @@ void ActivityLog::set_limit(std::size_t each) noexcept {
 
 void ActivityLog::clear() noexcept {
   const std::lock_guard lock(mutex_);
-  std::vector<GpuDevice> devices = std::move(content_.devices);
+  std::vector<DeviceRecord> devices = std::move(content_.devices);
   content_ = {};
   content_.devices = std::move(devices);  // they are there still, and reported only once
   gpu_operations_.clear();
@@ -165,7 +165,7 @@ void ActivityLog::set_streaming(bool on) noexcept {
   stream_ = {};
   if (!on) return;
   // A run that begins late, or in a forked child, has the same devices.
-  for (const GpuDevice& device : content_.devices) stream(device);
+  for (const DeviceRecord& device : content_.devices) stream(device);
 }
 
 void ActivityLog::set_live(LiveFile* live) noexcept {

@@ -32,13 +32,13 @@ class ActivityLog {
     std::vector<GpuActivity> activities;
     std::vector<MemoryRecord> memory;
     std::vector<ScopeInstance> scopes;
-    std::vector<GpuDevice> devices;
+    std::vector<DeviceRecord> devices;
   };
 
   // True when the run file should be written soon.
   bool add(const GpuActivity& activity) noexcept;
   void add(const MemoryRecord& record) noexcept;
-  void add(const GpuDevice& device) noexcept;
+  void add(const DeviceRecord& device) noexcept;
   void count_lost(std::uint64_t count) noexcept;
   void add(const ScopeInstance& scope) noexcept;
   void add_gpu_operation(OperationId operation) noexcept;  // a scope said that it is for the GPU

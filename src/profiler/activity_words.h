@@ -110,14 +110,16 @@ inline std::uint64_t* put_activity(std::uint64_t* at, const MemoryRecord& record
   using namespace activity_word;
   const auto flag_if = [](bool has, Flag flag) { return has ? number(flag) : 0; };
   at[0] = record.name.id() | kMemoryKind << kKindAt | flag_if(record.address.has_value(), kBytes) |
-          flag_if(record.thread.has_value(), kThread) | flag_if(record.is_handle, kMessage);
+          flag_if(record.thread.has_value(), kThread) | flag_if(record.is_handle, kMessage) |
+          flag_if(record.total_reserved.has_value(), kQueue);
   at[1] = number(record.device);
   at[2] = number(record.time_ns);
   at[3] = number(record.bytes);
   at[4] = record.address.value_or(0);
   at[5] = record.scope.instance;
   at[6] = number(record.thread.value_or(0));
-  return at + 7;
+  at[7] = number(record.total_reserved.value_or(0));
+  return at + 8;
 }
 
 inline MemoryRecord take_memory(const std::uint64_t*& at) noexcept {
@@ -131,19 +133,20 @@ inline MemoryRecord take_memory(const std::uint64_t*& at) noexcept {
   record.scope = {at[5]};
   if (at[0] & kThread) record.thread = static_cast<std::int64_t>(at[6]);
   record.is_handle = (at[0] & kMessage) != 0;
-  at += 7;
+  if (at[0] & kQueue) record.total_reserved = static_cast<std::int64_t>(at[7]);
+  at += 8;
   return record;
 }
 
-inline std::uint64_t* put_activity(std::uint64_t* at, const GpuDevice& device) noexcept {
+inline std::uint64_t* put_activity(std::uint64_t* at, const DeviceRecord& device) noexcept {
   using namespace activity_word;
   at[0] = device.name.id() | kDeviceKind << kKindAt;
   at[1] = number(device.device);
   return at + 2;
 }
 
-inline GpuDevice take_device(const std::uint64_t*& at) noexcept {
-  GpuDevice device;
+inline DeviceRecord take_device(const std::uint64_t*& at) noexcept {
+  DeviceRecord device;
   device.name = std::bit_cast<Name>(static_cast<std::uint32_t>(at[0]));
   device.device = static_cast<std::int32_t>(at[1]);
   at += 2;
@@ -168,7 +171,7 @@ struct ActivityBlock {
                std::memory_order_release);
   }
 
-  // Hands each record to `handler(record)`: an activity, a MemoryRecord or a GpuDevice.
+  // Hands each record to `handler(record)`: an activity, a MemoryRecord or a DeviceRecord.
   template <typename Handler>
   void read(Handler&& handler) const {
     const std::uint64_t* at = words;

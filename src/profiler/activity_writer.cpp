@@ -7,86 +7,16 @@
 #include <span>
 
 #include "perfetto/fields.h"
+#include "profiler/activity_packets.h"
 
 namespace fathom::detail {
 namespace {
 
 namespace pf = perfetto;
+using namespace activity_packets;
 
-constexpr std::size_t kMostBytes = 1024;  // of a packet without texts of the program's
-constexpr std::size_t kMostText = 4096;   // of a name; longer ones are cut
-constexpr std::size_t kMostTexts = 4096;  // values of annotations that are remembered
-
-// Numbers of the texts that every sequence knows from its first packet.
-enum Category : std::uint8_t { kKernel = 1, kCopy, kFill, kCall, kSync, kOther, kCategories };
-constexpr std::array<std::string_view, kCategories> kCategoryNames = {
-    "", "kernel", "copy", "fill", "runtime_call", "sync", "other"};
-
-enum Annotation : std::uint8_t {
-  kBytes = 1,
-  kScope,
-  kDevice,
-  kStream,
-  kBackend,
-  kDirection,
-  kQueueWait,
-  kSubmitWait,
-  kGlobal,
-  kLocal,
-  kError,
-  kMemoryBytes,
-  kAddress,
-  kDeviceId,
-  kDeviceType,
-  kBy,
-  kTotalAllocated,
-  kHandle,
-  kLog,
-  kAnnotations
-};
-constexpr std::array<std::string_view, kAnnotations> kAnnotationNames = {"",
-                                                                         "bytes",
-                                                                         "scope",
-                                                                         "device",
-                                                                         "stream",
-                                                                         "backend",
-                                                                         "direction",
-                                                                         "queue_wait_ns",
-                                                                         "submit_wait_ns",
-                                                                         "global",
-                                                                         "local",
-                                                                         "error",
-                                                                         "Bytes",
-                                                                         "Addr",
-                                                                         "Device Id",
-                                                                         "Device Type",
-                                                                         "by",
-                                                                         "Total Allocated",
-                                                                         "Handle",
-                                                                         "log"};
-
-constexpr std::array<std::string_view, 5> kDirections = {"", "host to device", "device to host",
-                                                         "device to device", "peer to peer"};
-
+constexpr std::size_t kMostTexts = 4096;           // values of annotations that are remembered
 constexpr std::uint64_t kMemoryName = UINT32_MAX;  // past every Name
-
-Category category_of(ActivityKind kind) {
-  switch (kind) {
-    case ActivityKind::kernel:
-      return kKernel;
-    case ActivityKind::copy:
-      return kCopy;
-    case ActivityKind::fill:
-      return kFill;
-    case ActivityKind::api_call:
-      return kCall;
-    case ActivityKind::sync:
-      return kSync;
-    case ActivityKind::other:
-      break;
-  }
-  return kOther;
-}
 
 bool on_thread(const GpuActivity& activity) {
   return activity.kind == ActivityKind::api_call || activity.kind == ActivityKind::sync;
@@ -98,68 +28,6 @@ std::uint64_t key_of(const GpuActivity& activity) {
   }
   const auto queue = static_cast<std::uint64_t>(activity.queue.value_or(-1) + 1);
   return (queue * 0x10001 + static_cast<std::uint32_t>(activity.device)) << 1;
-}
-
-void add_number(PacketBytes& event, Annotation name, std::uint64_t value) {
-  std::uint8_t* const annotation = event.begin(pf::track_event::kDebugAnnotations);
-  event.number(pf::debug_annotation::kNameIid, name);
-  event.number(pf::debug_annotation::kInt, value);
-  event.end(annotation);
-}
-
-void add_text(PacketBytes& event, Annotation name, std::uint64_t number) {
-  std::uint8_t* const annotation = event.begin(pf::track_event::kDebugAnnotations);
-  event.number(pf::debug_annotation::kNameIid, name);
-  event.number(pf::debug_annotation::kStringIid, number);
-  event.end(annotation);
-}
-
-void add_interned(PacketBytes& data, std::uint32_t field, std::uint64_t number,
-                  std::string_view text) {
-  std::uint8_t* const entry = data.begin(field);
-  data.number(pf::interned::kIid, number);
-  data.text(pf::interned::kText, text.substr(0, kMostText));
-  data.end(entry);
-}
-
-// One packet; `fill(bytes)` adds to it.
-template <typename Fill>
-void put_packet(RunFile& file, std::uint32_t sequence, std::uint32_t flags, Fill&& fill,
-                std::size_t most = kMostBytes) {
-  std::uint8_t* const begin = file.reserve(most);
-  PacketBytes bytes(begin);
-  std::uint8_t* const packet = bytes.begin(pf::trace::kPacket);
-  bytes.number(pf::packet::kSequenceId, sequence);
-  bytes.number(pf::packet::kSequenceFlags, flags);
-  fill(bytes);
-  bytes.end(packet);
-  file.advance(static_cast<std::size_t>(bytes.at() - begin));
-}
-
-// Gives a text a number, by which later packets name it.
-void put_interned(RunFile& file, std::uint32_t sequence, std::uint32_t field, std::uint64_t number,
-                  std::string_view text) {
-  put_packet(
-      file, sequence, pf::kNeedsState,
-      [&](PacketBytes& bytes) {
-        std::uint8_t* const data = bytes.begin(pf::packet::kInternedData);
-        add_interned(bytes, field, number, text);
-        bytes.end(data);
-      },
-      kMostBytes + kMostText);
-}
-
-template <typename Fill>
-void put_event(RunFile& file, std::uint32_t sequence, pf::track_event::Type type,
-               std::uint64_t track, std::int64_t time_ns, Fill&& fill) {
-  put_packet(file, sequence, pf::kNeedsState, [&](PacketBytes& bytes) {
-    bytes.number(pf::packet::kTimestamp, static_cast<std::uint64_t>(time_ns));
-    std::uint8_t* const event = bytes.begin(pf::packet::kTrackEvent);
-    bytes.number(pf::track_event::kType, type);
-    bytes.number(pf::track_event::kTrackUuid, track);
-    fill(bytes);
-    bytes.end(event);
-  });
 }
 
 std::string size_text(const std::array<std::uint64_t, 3>& size, std::uint8_t dimensions) {
@@ -384,19 +252,22 @@ void ActivityWriter::write(const MemoryRecord& record) {
   const std::uint64_t track = record.thread ? calls_of(*record.thread) : process_track_;
   const std::uint64_t by = text_number(record.name.text());
   memory.in_use += record.bytes;
-  put_event(file_, sequence_, pf::track_event::kInstant, track, record.time_ns,
-            [&](PacketBytes& event) {
-              event.number(pf::track_event::kNameIid, kMemoryName);
-              add_number(event, kMemoryBytes, static_cast<std::uint64_t>(record.bytes));
-              if (record.address) {
-                add_number(event, record.is_handle ? kHandle : kAddress, *record.address);
-              }
-              add_number(event, kTotalAllocated, static_cast<std::uint64_t>(memory.in_use));
-              add_number(event, kDeviceId, static_cast<std::uint64_t>(record.device));
-              add_number(event, kDeviceType, 1);
-              if (record.scope) add_number(event, kScope, record.scope.instance);
-              if (by != 0) add_text(event, kBy, by);
-            });
+  put_event(
+      file_, sequence_, pf::track_event::kInstant, track, record.time_ns, [&](PacketBytes& event) {
+        event.number(pf::track_event::kNameIid, kMemoryName);
+        add_number(event, kMemoryBytes, static_cast<std::uint64_t>(record.bytes));
+        if (record.address) {
+          add_number(event, record.is_handle ? kHandle : kAddress, *record.address);
+        }
+        add_number(event, kTotalAllocated, static_cast<std::uint64_t>(memory.in_use));
+        if (record.total_reserved) {
+          add_number(event, kTotalReserved, static_cast<std::uint64_t>(*record.total_reserved));
+        }
+        add_number(event, kDeviceId, static_cast<std::uint64_t>(record.device));
+        add_number(event, kDeviceType, 1);
+        if (record.scope) add_number(event, kScope, record.scope.instance);
+        if (by != 0) add_text(event, kBy, by);
+      });
   put_event(file_, sequence_, pf::track_event::kCounter, memory.counter, record.time_ns,
             [&](PacketBytes& event) {
               event.number(pf::track_event::kCounterValue,
@@ -404,7 +275,7 @@ void ActivityWriter::write(const MemoryRecord& record) {
             });
 }
 
-void ActivityWriter::write(const GpuDevice& device) {
+void ActivityWriter::write(const DeviceRecord& device) {
   if (!started_) start();
   const std::string name = device.name.text().substr(0, kMostText);
   put_packet(

@@ -27,7 +27,7 @@ class ActivityWriter {
   void write(const ActivityLog::Stream& stream);
   void write(const GpuActivity& activity);
   void write(const MemoryRecord& record);
-  void write(const GpuDevice& device);
+  void write(const DeviceRecord& device);
   void save(LivePass& into) const;
 
  private:

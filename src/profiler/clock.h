@@ -23,9 +23,23 @@ inline std::uint64_t ticks() noexcept {
     return __rdtsc();
   return static_cast<std::uint64_t>(monotonic_raw_ns());
 }
+
+// Where reading the clock is no call.
+inline bool ticks_are_quick() noexcept {
+  return tsc_is_invariant;
+}
+inline std::uint64_t quick_ticks() noexcept {
+  return __rdtsc();
+}
 #else
+inline bool ticks_are_quick() noexcept {
+  return false;
+}
 inline std::uint64_t ticks() noexcept {
   return static_cast<std::uint64_t>(monotonic_raw_ns());
+}
+inline std::uint64_t quick_ticks() noexcept {
+  return ticks();
 }
 #endif
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <unordered_set>
 
 #include "profiler/free_scope.h"
@@ -182,7 +183,7 @@ void Core::stop_recording() noexcept {
 }
 
 void Core::count_pending_block() noexcept {
-  constexpr std::int64_t kWakeEvery = 64;  // a megabyte
+  constexpr std::int64_t kWakeEvery = 64;  // four megabytes
   const std::int64_t pending = pending_blocks_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (pending % kWakeEvery == 0) wake_writer();
 }
@@ -338,6 +339,9 @@ void Core::unlock_after_fork() noexcept {
 }
 
 void Core::start_over_in_child() noexcept {
+  // The parent's writer waits on it for ever: a condition that remembers it would be waited for
+  // when it is signalled again, or destroyed.
+  new (&signal) WriterSignal;
   if (recording_file_ != nullptr) {
     // Its thread does not exist here: all that can be done is to let go of the file.
     recording_file_->abandon();

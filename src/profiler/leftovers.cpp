@@ -70,7 +70,7 @@ class TheirNames {
     record.name = here(record.name.id());
     return record;
   }
-  GpuDevice here(GpuDevice device) const {
+  DeviceRecord here(DeviceRecord device) const {
     device.name = here(device.name.id());
     return device;
   }

@@ -120,9 +120,9 @@ LiveFile* LiveFile::create(const std::string& run_file, std::int64_t start_ns,
 }
 
 void LiveFile::add_name(std::uint32_t id, std::string_view text) noexcept {
-  constexpr std::size_t kMostText = 4096;
+  constexpr std::size_t kMostName = 4096;
   constexpr std::size_t kStep = 65536;
-  text = text.substr(0, kMostText);
+  text = text.substr(0, kMostName);
   const std::uint32_t used = header().names_used.load(std::memory_order_relaxed);
   const std::size_t bytes = (2 * sizeof(std::uint32_t) + text.size() + 7) / 8 * 8;
   if (used + bytes > kLiveNameBytes) return;

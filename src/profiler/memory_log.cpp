@@ -34,7 +34,12 @@ void MemoryLog::add(const MemoryRecord& record, OperationId operation, const Nam
     ++owned.blocks;
     allocated_ += record.bytes;
   }
-  const MemoryPoint now{record.time_ns, allocated_, rss_};
+  if (record.total_reserved) {
+    std::int64_t& reserved = reserved_on_[record.device];
+    reserved_ = reserved_.value_or(0) + *record.total_reserved - reserved;
+    reserved = *record.total_reserved;
+  }
+  const MemoryPoint now{record.time_ns, allocated_, rss_, reserved_};
   if (allocated_ > peak_.allocated) {
     peak_ = now;
     is_at_peak_ = true;
@@ -46,7 +51,7 @@ void MemoryLog::add_rss(std::int64_t time_ns, std::int64_t rss) {
   const bool is_same = rss_ == rss && !timeline_.empty();
   rss_ = rss;
   peak_rss_ = std::max(peak_rss_.value_or(0), rss);
-  if (!is_same) add_point({time_ns, allocated_, rss});
+  if (!is_same) add_point({time_ns, allocated_, rss, reserved_});
 }
 
 void MemoryLog::add_point(const MemoryPoint& point) {

@@ -34,6 +34,7 @@ struct MemoryPoint {
   std::int64_t time_ns = 0;
   std::int64_t allocated = 0;
   std::optional<std::int64_t> rss;
+  std::optional<std::int64_t> reserved;  // by allocators that say so
 };
 
 // Blocks alive, the peak and what was alive then, and a bounded timeline. One thread at a time.
@@ -81,6 +82,8 @@ class MemoryLog {
   MemoryPoint peak_;
   bool is_at_peak_ = true;  // nothing was freed since: what is alive is what was alive then
   Owned at_peak_;
+  std::map<std::int32_t, std::int64_t> reserved_on_;  // by device
+  std::optional<std::int64_t> reserved_;
   std::optional<std::int64_t> rss_;
   std::optional<std::int64_t> peak_rss_;
   std::vector<MemoryPoint> timeline_;

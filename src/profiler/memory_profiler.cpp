@@ -125,8 +125,8 @@ std::vector<MemorySample> MemoryProfiler::timeline() const {
   const std::lock_guard lock(state_->mutex);
   std::vector<MemorySample> samples;
   for (const detail::MemoryPoint& point : state_->log.timeline()) {
-    samples.push_back(
-        {ms_of(point.time_ns - state_->start_ns), mb_of(point.allocated), {}, mb_of(point.rss)});
+    samples.push_back({ms_of(point.time_ns - state_->start_ns), mb_of(point.allocated),
+                       mb_of(point.reserved), mb_of(point.rss)});
   }
   return samples;
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace fathom::detail {
@@ -18,6 +19,7 @@ namespace {
 struct Followers {
   std::mutex mutex;
   std::vector<MemoryState*> all;
+  std::vector<MemoryState*> existing;  // those that do not follow anything now, too
 };
 std::atomic<int> follower_count = 0;
 
@@ -27,14 +29,25 @@ Followers& followers() noexcept {
   return *made;
 }
 
-void lock_followers() {
+void followers_before_fork() {
   followers().mutex.lock();
-  for (MemoryState* follower : followers().all) follower->mutex.lock();
+  for (MemoryState* state : followers().existing) state->mutex.lock();
 }
 
-void unlock_followers() {
-  for (MemoryState* follower : followers().all) follower->mutex.unlock();
+void followers_after_fork_in_parent() {
+  for (MemoryState* state : followers().existing) state->mutex.unlock();
   followers().mutex.unlock();
+}
+
+void followers_after_fork_in_child() {
+  for (MemoryState* state : followers().existing) state->start_over_in_child();
+  followers_after_fork_in_parent();
+}
+
+// From the beginning: not by a thread that a child may lack.
+[[gnu::constructor]] void watch_forks() {
+  pthread_atfork(followers_before_fork, followers_after_fork_in_parent,
+                 followers_after_fork_in_child);
 }
 
 // Second figure of statm: resident pages.
@@ -64,13 +77,20 @@ void feed_memory(const MemoryRecord& record, OperationId operation) noexcept {
 
 MemoryState::MemoryState(const MemoryOptions& wanted)
     : options(wanted), log(wanted.record_history) {
-  static const int watching_forks =
-      pthread_atfork(lock_followers, unlock_followers, unlock_followers);
-  static_cast<void>(watching_forks);
+  const std::lock_guard lock(followers().mutex);
+  followers().existing.push_back(this);
 }
 
 MemoryState::~MemoryState() {
   stop();
+  const std::lock_guard lock(followers().mutex);
+  std::erase(followers().existing, this);
+}
+
+void MemoryState::start_over_in_child() noexcept {
+  new (&running_) std::mutex;
+  new (&sampler_) std::thread;
+  new (&wake_) std::condition_variable;
 }
 
 void MemoryState::start() noexcept {
@@ -90,7 +110,6 @@ void MemoryState::start() noexcept {
       follower_count.store(static_cast<int>(followers().all.size()), std::memory_order_relaxed);
     }
     sampler_ = std::thread([this] { sample(); });
-    owner_ = getpid();
   } catch (...) {  // no thread, no memory: allocations are followed as far as they can be
   }
 }
@@ -109,7 +128,7 @@ void MemoryState::stop() noexcept {
   wake_.notify_all();
   if (!sampler_.joinable()) return;
   try {
-    owner_ == getpid() ? sampler_.join() : sampler_.detach();
+    sampler_.join();
   } catch (...) {
   }
 }

@@ -27,6 +27,9 @@ class MemoryState : public std::enable_shared_from_this<MemoryState> {
 
   void start() noexcept;
   void stop() noexcept;
+  // In a forked child: it has no sampler, and nobody waits for or holds what only the parent's
+  // threads could let go of.
+  void start_over_in_child() noexcept;
   void take(const MemoryRecord& record, OperationId operation) noexcept;
 
   // Of tracks that are open.
@@ -56,7 +59,6 @@ class MemoryState : public std::enable_shared_from_this<MemoryState> {
 
   std::mutex running_;  // start and stop, one at a time
   std::thread sampler_;
-  pid_t owner_ = 0;  // of the sampler: a forked child has none
   std::condition_variable wake_;
   bool stopping_ = false;
 };

@@ -239,7 +239,7 @@ void Profiler::record(const MemoryRecord& record) noexcept {
   detail::feed_memory(record, thread != nullptr ? detail::operation_of(*thread, record.scope) : 0);
 }
 
-void Profiler::record(const GpuDevice& device) noexcept {
+void Profiler::record(const DeviceRecord& device) noexcept {
   if (core_ != nullptr) core_->activities.add(device);
 }
 

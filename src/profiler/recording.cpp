@@ -19,6 +19,10 @@ namespace {
 // what it did since.
 constexpr auto kPeriod = std::chrono::milliseconds(20);
 
+// The part cannot be written any more: all that is not in it stays in the live file, where the
+// launcher finds it.
+struct LeftToTheLauncher {};
+
 // Blocks that wait for what was read of them to be in the file: a megabyte.
 constexpr std::size_t kMostDone = 16;
 
@@ -81,6 +85,7 @@ Recording::Recording(Core& core, const std::string& path, bool is_live)
   file_.append(out);
   file_.flush();
   if (is_live) live_ = LiveFile::create(file_.absolute_path(), start_ns_, process_track_);
+  if (live_ != nullptr) file_.be_quiet_when_lost();
   publish();
   core_.set_live(live_);
   core_.signal.stopping = false;
@@ -119,6 +124,10 @@ void Recording::run() {
     clock_.calibrate();
     try {
       write_all();
+    } catch (const LeftToTheLauncher&) {
+      // Never freed: what it holds is in the live file.
+      static_cast<void>(new ActivityLog::Stream(std::move(activity_stream_)));
+      return;
     } catch (...) {
       // No memory: the words wait, or are dropped and counted.
     }
@@ -158,6 +167,7 @@ void Recording::write_all() {
 // Everything that was read is in the file from here on, and the live file says so.
 void Recording::finish_pass() {
   file_.flush();
+  if (file_.is_lost() && live_ != nullptr) throw LeftToTheLauncher{};
   publish();
   for (const Done& done : done_) {
     const std::lock_guard lock(done.thread->mutex);

@@ -21,9 +21,13 @@ namespace {
 constexpr std::int64_t kLeastReserved = 1 << 20;
 constexpr std::int64_t kMostReserved = 64 << 20;
 
-std::string with_process_id(std::string path, const std::string& id) {
-  for (std::size_t at = 0; (at = path.find("%p", at)) != std::string::npos; at += id.size()) {
-    path.replace(at, 2, id);
+// "%%" is a percent sign: of a folder that somebody else has named.
+std::string with_process_id(const std::string& pattern, const std::string& id) {
+  std::string path;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    const std::string_view two = std::string_view(pattern).substr(at, 2);
+    if (two == "%p" || two == "%%") ++at;
+    two == "%p" ? path += id : path += two[0];
   }
   return path;
 }
@@ -150,6 +154,13 @@ bool RunFile::open_again() {
   return true;
 }
 
+void RunFile::lose() {
+  is_lost_ = true;
+  failed_ = true;
+  if (is_quiet_when_lost_) return;
+  give_up("the program closed the file, and it could not be reopened");
+}
+
 void RunFile::give_up(const char* reason) {
   failed_ = true;
   // Standard error may be the program's own file by now, too.
@@ -185,8 +196,7 @@ void RunFile::write_all(const char* bytes, std::size_t size) {
   if (size == 0 || failed_) return;
   WriteSignals signals;
   while (size > 0) {
-    if (!is_ours() && !open_again())
-      return give_up("the program closed the file, and it could not be reopened");
+    if (!is_ours() && !open_again()) return lose();
     reserve_disk();
     const ssize_t written = write(fd_, bytes, size);
     if (written < 0 && errno == EINTR) continue;

@@ -22,9 +22,10 @@ struct FileIdentity {
 // before it was seen to be ours still, and one that is not is opened again.
 class RunFile {
  public:
-  // "%p" in the path stands for the process id; such a file is never written over, and its folder
-  // is made where it is missing. A file that another process is writing is left alone, and one with
-  // the process id in its name is written instead. Throws base::Error.
+  // "%p" in the path stands for the process id, and "%%" beside one for "%"; such a file is never
+  // written over, and its folder is made where it is missing. A file that another process is
+  // writing is left alone, and one with the process id in its name is written instead. Throws
+  // base::Error.
   explicit RunFile(const std::string& path);
   // Goes on with a file that nobody writes any more, after its first `bytes`. Throws base::Error.
   RunFile(const std::string& path, std::int64_t bytes);
@@ -45,6 +46,10 @@ class RunFile {
   const std::string& path() const { return path_; }
   const std::string& absolute_path() const { return absolute_path_; }
   std::int64_t written() const { return written_; }
+  // Where the program closed it and gave up the right to open it again. Told on standard error,
+  // unless somebody else keeps what cannot be written.
+  bool is_lost() const { return is_lost_; }
+  void be_quiet_when_lost() { is_quiet_when_lost_ = true; }
   void abandon() noexcept;  // in a forked child: nothing more is written
 
  private:
@@ -54,6 +59,7 @@ class RunFile {
   void reserve_disk();
   bool is_ours() const;
   bool open_again();
+  void lose();
   void give_up(const char* reason);
 
   std::string path_;
@@ -62,6 +68,8 @@ class RunFile {
   FileIdentity identity_;
   FileIdentity standard_error_;  // where it went when this began
   bool failed_ = false;          // said so once; what comes is thrown away
+  bool is_lost_ = false;
+  bool is_quiet_when_lost_ = false;
   std::unique_ptr<std::uint8_t[]> buffer_;
   std::size_t size_ = 0;
   std::int64_t written_ = 0;

@@ -194,37 +194,64 @@ namespace {
   return begin_scope(*thread, scope, operation, {});
 }
 
+[[gnu::noinline]] bool enter_next_block(ThreadState& thread) noexcept {
+  next_block(thread);
+  return true;
+}
+
+inline void finish(const OpenScope& scope, std::uint64_t duration) noexcept {
+  scope.thread->open = scope.parent;
+  scope.parent->children += duration;
+  scope.stats->add(duration, duration - std::min(duration, scope.children));
+}
+
+[[gnu::noinline]] void leave_next_block(const OpenScope& scope, std::uint64_t duration) noexcept {
+  next_block(*scope.thread);
+  finish(scope, duration);
+}
+
+[[gnu::noinline]] void leave_any(OpenScope& scope, std::uint64_t end) noexcept {
+  leave_slowly(scope, end, {});
+}
+
+[[gnu::noinline]] void leave_by_slow_clock(OpenScope& scope) noexcept {
+  leave_slowly(scope, ticks(), {});
+}
+
 }  // namespace
+
+// Both call nothing but as their very last act, so that they have no registers to save.
 
 bool enter(OpenScope& scope, Site& site) noexcept {
   ThreadState* const thread = current_thread;
   const std::uint16_t index = site.index.load(std::memory_order_relaxed);
-  if (thread == nullptr || thread->generation != global_generation.load(std::memory_order_relaxed))
-      [[unlikely]] {
+  if (thread == nullptr || !ticks_are_quick() ||
+      thread->generation != global_generation.load(std::memory_order_relaxed)) [[unlikely]] {
     return enter_slowly(scope, site);
   }
   OperationStats* const stats = thread->operations[index];
   if (stats == nullptr) [[unlikely]]
     return enter_slowly(scope, site);
   link(*thread, scope, stats, index);
-  scope.start = ticks();
-  push(*thread, begin_word(scope.start, index));
+  scope.start = quick_ticks();
+  if (put(*thread, begin_word(scope.start, index))) [[unlikely]]
+    return enter_next_block(*thread);
   return true;
 }
 
 void leave(OpenScope& scope) noexcept {
-  const std::uint64_t end = ticks();
+  if (!ticks_are_quick()) [[unlikely]]
+    return leave_by_slow_clock(scope);
+  const std::uint64_t end = quick_ticks();
   ThreadState& thread = *scope.thread;
   const std::uint64_t duration = end - scope.start;
   if (duration >= OperationStats::kLong || scope.stats == nullptr || thread.open != &scope ||
       scope.instance != 0 || *thread.uncaught != scope.uncaught) [[unlikely]] {
-    leave_slowly(scope, end, {});
-    return;
+    return leave_any(scope, end);
   }
-  push(thread, end_word(end));
-  thread.open = scope.parent;
-  scope.parent->children += duration;
-  scope.stats->add(duration, duration - std::min(duration, scope.children));
+  if (put(thread, end_word(end))) [[unlikely]]
+    return leave_next_block(scope, duration);
+  finish(scope, duration);
 }
 
 }  // namespace fathom::detail

@@ -80,11 +80,16 @@ void begin_timeline(ThreadState& thread, bool streaming) noexcept;
 void next_block(ThreadState& thread) noexcept;
 void push_annotations(ThreadState& thread, std::string_view annotations) noexcept;
 
-inline void push(ThreadState& thread, Word word) noexcept {
+// True where the block is full: then next_block has to follow.
+inline bool put(ThreadState& thread, Word word) noexcept {
   Word* at = thread.cursor.load(std::memory_order_relaxed);
   *at++ = word;
   thread.cursor.store(at, std::memory_order_release);
-  if (is_full(at)) [[unlikely]]
+  return is_full(at);
+}
+
+inline void push(ThreadState& thread, Word word) noexcept {
+  if (put(thread, word)) [[unlikely]]
     next_block(thread);
 }
 

@@ -67,6 +67,23 @@ TEST(MemoryProfiler, CountsFromItsStartAndForgetsWhenStartedAgain) {
   EXPECT_EQ(memory.peak().peak_allocated_mb, 0);
 }
 
+// profile_function looks at the records again when it is done; whoever follows memory does not.
+TEST(MemoryProfiler, HearsOnceOfWhatAProfiledFunctionAllocates) {
+  MemoryProfiler memory;
+  memory.start();
+  std::uint64_t address = 1000;
+  const auto replace = [&] {  // always one buffer: the one before is freed
+    allocate(address + 1, kMb);
+    if (address > 1000) release(address, kMb);
+    ++address;
+  };
+  profiler().profile_function(replace, "replace", 1, 5);
+  memory.stop();
+  EXPECT_DOUBLE_EQ(memory.peak().peak_allocated_mb, 2);
+  ASSERT_EQ(memory.leaks().size(), 1U);
+  EXPECT_DOUBLE_EQ(memory.leaks()[0].allocated_mb(), 1);
+}
+
 TEST(MemoryProfiler, TellsTheSameAddressOfTwoDevicesApart) {
   MemoryProfiler memory;
   memory.start();

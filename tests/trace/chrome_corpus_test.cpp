@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "corpus.h"
+#include "sanitized.h"
 #include "trace/read.h"
 #include "trace/read/chrome/chrome.h"
 #include "trace/read/input.h"
@@ -94,11 +95,12 @@ std::string nanoseconds_text(const std::string& text) {
 class ChromeCorpus : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ChromeCorpus, HasTheSpansThatPlainParsingFinds) {
+  const Trace trace = read_trace(GetParam());
+  ASSERT_GT(trace.spans.size(), 0U);
+  if (kIsSanitized) return;  // our reader was watched; the other parser takes minutes there
   const auto input = Input::open(GetParam());
   PlainReader plain;
   ASSERT_TRUE(nlohmann::json::sax_parse(input->view(), &plain));
-
-  const Trace trace = read_trace(GetParam());
   ASSERT_EQ(trace.spans.size(), plain.spans.size());
   EXPECT_TRUE(trace.warnings.empty());
   std::vector<SpanId> in_file_order(trace.spans.size());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/output.h"
 #include "record/launch/file_bytes.h"
 
 namespace fathom::record {
@@ -60,8 +61,15 @@ std::string marked(const std::string& run_file, const std::string& mark) {
 // Beside a file, so that the run is moved there at once; of a pipe or a device, where temporary
 // files are.
 std::string folder_pattern(const RunTarget& target) {
-  if (target.is_file()) return target.path() + ".parts-XXXXXX";
-  return (fs::temp_directory_path() / "fathom-parts-XXXXXX").string();
+  constexpr std::size_t kMostOfTheName = 200;  // the longest that file systems have is 255
+  if (target.is_file()) {
+    const fs::path run = target.path();
+    const std::string name = run.filename().string().substr(0, kMostOfTheName);
+    return (run.parent_path() / (name + ".parts-XXXXXX")).string();
+  }
+  std::error_code missing;  // where TMPDIR names no folder
+  const fs::path temporary = fs::temp_directory_path(missing);
+  return ((missing ? "/tmp" : temporary) / "fathom-parts-XXXXXX").string();
 }
 
 }  // namespace
@@ -79,7 +87,11 @@ RunParts::~RunParts() {
 }
 
 std::string RunParts::pattern() const {
-  return folder_ + "/%p.pftrace";
+  std::string folder = folder_;
+  for (std::size_t at = 0; (at = folder.find('%', at)) != std::string::npos; at += 2) {
+    folder.insert(at, 1, '%');
+  }
+  return folder + "/%p.pftrace";
 }
 
 std::string RunParts::readable() const {
@@ -136,7 +148,7 @@ std::string numbered(const std::string& name, int number) {
 bool reserve(const std::string& name) {
   const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file >= 0) close(file);
-  if (file < 0 && errno != EEXIST) throw base::Error(name, std::strerror(errno));
+  if (file < 0 && errno != EEXIST) base::fail_to_write(name, errno);
   return file >= 0;
 }
 

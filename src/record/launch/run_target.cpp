@@ -24,10 +24,17 @@ namespace {
 // Where a name leads when it is a link, even one to a file that is not there yet.
 fs::path followed(const std::string& name) {
   constexpr int kMostLinks = 40;
-  fs::path path = fs::absolute(name);
-  for (int i = 0; fs::is_symlink(fs::symlink_status(path)); ++i) {
-    if (i == kMostLinks) throw base::Error(name, std::strerror(ELOOP));
+  std::error_code problem;
+  fs::path path = fs::absolute(name, problem);
+  if (problem) base::fail_to_write(name, problem.value());
+  // An open pipe (/dev/fd/63) is a link to a name that nothing has.
+  if (fs::is_fifo(fs::status(path, problem))) return path;
+  for (int i = 0; fs::is_symlink(fs::symlink_status(path, problem)); ++i) {
+    if (i == kMostLinks) base::fail_to_write(name, ELOOP);
     path = path.parent_path() / fs::read_symlink(path);  // an absolute one replaces it all
+  }
+  if (problem && problem != std::errc::no_such_file_or_directory) {
+    base::fail_to_write(name, problem.value());
   }
   return path;
 }
@@ -68,11 +75,12 @@ RunTarget::RunTarget(const std::string& name, bool force)
     if (S_ISDIR(known.st_mode)) {
       throw base::Error(name, "is a directory", "Name a file in it for the run");
     }
+    if (S_ISSOCK(known.st_mode)) throw base::Error(name, "is a socket", "Name a file");
     is_file_ = S_ISREG(known.st_mode);
     // In the place of that file there would be ours, and what the program wrote there would be
     // gone.
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-      if (is_file_ && is_same_file(stream, path_)) {
+      if ((is_file_ || S_ISFIFO(known.st_mode)) && is_same_file(stream, path_)) {
         throw base::Error(name, "is the file that this command's output goes to",
                           "Name another file");
       }

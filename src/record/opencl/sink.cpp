@@ -106,7 +106,7 @@ void finished(const QueuedCommand& command) noexcept {
 }
 
 void device_found(std::int32_t index, const char* name) noexcept {
-  profiler().record(GpuDevice{index, Name(name)});
+  profiler().record(DeviceRecord{index, Name(name)});
 }
 
 std::uint64_t open_scope() noexcept {

@@ -80,10 +80,17 @@ std::optional<std::int64_t> parse_scaled(std::string_view text, int digits) {
   return parts->is_negative ? -magnitude : magnitude;
 }
 
-std::optional<std::int64_t> number::parse_any_time_ns(std::string_view microseconds) {
+bool number::read_any_time_ns(std::string_view microseconds, std::int64_t& ns) {
   const std::optional<std::int64_t> exact = parse_scaled(microseconds, 3);
-  if (!exact || *exact > kMaxTime || *exact < -kMaxTime) return std::nullopt;
-  return exact;
+  if (!exact || *exact > kMaxTime || *exact < -kMaxTime) return false;
+  ns = *exact;
+  return true;
+}
+
+bool number::read_any_integer(std::string_view text, std::int64_t& value) {
+  const std::optional<std::int64_t> exact = parse_scaled(text, 0);
+  if (exact) value = *exact;
+  return exact.has_value();
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {

@@ -53,36 +53,51 @@ inline std::uint64_t read_digits(const char*& at, const char* end) {
   return value;
 }
 
-std::optional<std::int64_t> parse_any_time_ns(std::string_view microseconds);
+bool read_any_time_ns(std::string_view microseconds, std::int64_t& ns);
+bool read_any_integer(std::string_view text, std::int64_t& value);
 
 }  // namespace number
 
 // Microseconds → nanoseconds. Times beyond ±2^62 ns (146 years) are refused, so that the
-// difference of any two fits. Nearly all are digits, perhaps with three decimals.
-inline std::optional<std::int64_t> parse_time_ns(std::string_view microseconds) {
+// difference of any two fits. Nearly all are digits, perhaps with three decimals. False where it is
+// none; who reads millions takes this form, for compilers read a returned optional as a whole while
+// its two parts are still being stored, which takes longer than the digits.
+inline bool read_time_ns(std::string_view microseconds, std::int64_t& ns) {
   const char* at = microseconds.data();
   const char* const end = at + microseconds.size();
   const std::uint64_t whole = number::read_digits(at, end);
   if (at != microseconds.data() && whole < 4'000'000'000'000'000U) {
-    if (at == end) return static_cast<std::int64_t>(whole * 1000);
+    ns = static_cast<std::int64_t>(whole * 1000);
+    if (at == end) return true;
     if (end - at == 4 && at[0] == '.' && number::is_digit(at[1]) && number::is_digit(at[2]) &&
         number::is_digit(at[3])) {
-      const int fraction = (at[1] - '0') * 100 + (at[2] - '0') * 10 + (at[3] - '0');
-      return static_cast<std::int64_t>(whole * 1000) + fraction;
+      ns += (at[1] - '0') * 100 + (at[2] - '0') * 10 + (at[3] - '0');
+      return true;
     }
   }
-  return number::parse_any_time_ns(microseconds);
+  return number::read_any_time_ns(microseconds, ns);
 }
 
-inline std::optional<std::int64_t> parse_integer(std::string_view text) {
+inline bool read_integer(std::string_view text, std::int64_t& value) {
   const char* at = text.data();
   const char* const end = at + text.size();
   const bool is_negative = at != end && *at == '-';
   if (is_negative) ++at;
   const char* const first = at;
-  const auto value = static_cast<std::int64_t>(number::read_digits(at, end));
-  if (at == end && at != first) return is_negative ? -value : value;
-  return parse_scaled(text, 0);
+  const auto magnitude = static_cast<std::int64_t>(number::read_digits(at, end));
+  value = is_negative ? -magnitude : magnitude;
+  if (at == end && at != first) return true;
+  return number::read_any_integer(text, value);
+}
+
+inline std::optional<std::int64_t> parse_time_ns(std::string_view microseconds) {
+  std::int64_t ns = 0;
+  return read_time_ns(microseconds, ns) ? std::optional(ns) : std::nullopt;
+}
+
+inline std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  return read_integer(text, value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);

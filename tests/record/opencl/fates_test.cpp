@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <ostream>
 
 #include "record/opencl/recorded.h"
 
@@ -17,6 +18,10 @@ struct Fate {
   std::size_t at_least;  // recorded of it: what was over a second before the end
   std::size_t at_most;   // enqueued
 };
+
+void PrintTo(const Fate& fate, std::ostream* out) {
+  *out << fate.mode;
+}
 
 int fate_runs() {
   const char* const text = std::getenv("FATHOM_FATE_RUNS");

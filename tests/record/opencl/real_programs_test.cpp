@@ -6,21 +6,16 @@
 #include <fstream>
 
 #include "record/opencl/recorded.h"
+#include "sanitized.h"
 
 namespace fathom::record::real_programs_test {
 
 using trace::SpanKind;
 
-#if defined(FATHOM_ADDRESS_SANITIZER) || defined(FATHOM_THREAD_SANITIZER)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // Skips the test where the program is not installed.
 #define NEED_PROGRAM(path)                                                           \
   if (!std::filesystem::exists(path)) GTEST_SKIP() << (path) << " is not installed"; \
-  if (kSanitized) GTEST_SKIP() << "a layer built for a sanitizer needs a program that is, too"
+  if (kIsSanitized) GTEST_SKIP() << "a layer built for a sanitizer needs a program that is, too"
 
 trace::Trace the_run(Recorded&& recorded) {
   EXPECT_EQ(recorded.ran.status, 0) << recorded.ran.err;

@@ -15,8 +15,10 @@ namespace {
 // Small enough to stay in the cache between unpacking, finding the structure and walking it.
 constexpr std::size_t kBlockBytes = 256 * 1024;
 
-// No event is longer. A block takes about six times its size while it is read, so this is what a
-// gigabyte of spaces, of one string or of brackets can cost, however small it was packed.
+// No event is longer. A long event takes at most ten times its size: its block is up to a quarter
+// larger, takes four bytes per byte for simdjson's list of offsets, and malloc may keep what the
+// block was before it grew. Blocks that are not usual are read one at a time, so this is what
+// gigabytes of spaces, of strings or of brackets can cost, however small they were packed.
 constexpr std::size_t kMaxBlockBytes = 128U << 20;
 
 // Bounds on the search, so that no text makes it slow.
@@ -63,12 +65,10 @@ bool is_whole_event(std::string_view text, std::size_t at) {
   return false;
 }
 
-void reserve(Block& block, std::size_t capacity) {
-  if (block.capacity >= capacity) return;
-  auto larger = std::make_unique_for_overwrite<char[]>(capacity + kPadding);
-  if (block.size > 0) std::memcpy(larger.get(), block.buffer.get(), block.size);
-  block.buffer = std::move(larger);
-  block.capacity = capacity;
+// The next size to try for a block in which no event ends. Large ones grow slowly: what is read
+// beyond the end of a long event is paid for as the event is.
+std::size_t larger(std::size_t capacity) {
+  return capacity < kUsualBlockBytes ? capacity * 2 : capacity + capacity / 4;
 }
 
 }  // namespace
@@ -87,12 +87,22 @@ std::size_t guess_last_event(std::string_view text, bool is_lines) {
   return likely;
 }
 
+void BlockSource::reserve(Block& block, std::size_t capacity) {
+  if (block.capacity >= capacity) return;
+  if (capacity > kUsualBlockBytes && !block.turn.owns_lock()) block.turn = std::unique_lock(turn_);
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity + kPadding);
+  if (block.size > 0) std::memcpy(larger.get(), block.buffer.get(), block.size);
+  block.buffer = std::move(larger);
+  block.capacity = capacity;
+}
+
 bool BlockSource::next(Block& block) {
+  if (!block.is_usual()) block = {};  // before anything is locked: others may wait for its turn
   const std::lock_guard lock(mutex_);
   if (is_over_) return false;
   const std::uint64_t stored_before = stream_.stored_position();
   block.size = 0;
-  reserve(block, std::max(kBlockBytes, carry_.size() * 2));
+  reserve(block, std::max(kBlockBytes, larger(carry_.size())));
   std::memcpy(block.buffer.get(), carry_.data(), carry_.size());
   block.size = carry_.size();
   block.begin = offset_;
@@ -113,7 +123,7 @@ bool BlockSource::next(Block& block) {
           name_, fmt::format("not readable: {} from byte {} on without an event",
                              base::format_bytes(kMaxBlockBytes), base::format_count(block.begin)));
     }
-    reserve(block, std::min(block.capacity * 2, kMaxBlockBytes));
+    reserve(block, std::min(larger(block.capacity), kMaxBlockBytes));
   }
   is_over_ = block.is_last;
   offset_ += block.size;

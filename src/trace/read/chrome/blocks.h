@@ -13,6 +13,9 @@ namespace fathom::trace {
 // Room after the text of a block that scanners may read, but not rely on.
 inline constexpr std::size_t kPadding = 64;
 
+// No block is larger where events are of a usual size.
+inline constexpr std::size_t kUsualBlockBytes = std::size_t{4} << 20;
+
 // A piece of the content. All but the first begin at the { of an event, as far as can be told
 // without having read everything before.
 struct Block {
@@ -23,7 +26,10 @@ struct Block {
   std::size_t size = 0;
   std::size_t capacity = 0;
   std::unique_ptr<char[]> buffer;  // capacity + kPadding
+  // Of a block that is not usual: it is the only one until it is let go of, or asked for another.
+  std::unique_lock<std::mutex> turn;
 
+  bool is_usual() const { return capacity <= kUsualBlockBytes; }
   std::string_view text() const { return {buffer.get(), size}; }
 };
 
@@ -43,8 +49,11 @@ class BlockSource {
   std::uint64_t content_size() const { return offset_; }
 
  private:
+  void reserve(Block& block, std::size_t capacity);
+
   const std::string name_;
   std::mutex mutex_;
+  std::mutex turn_;  // of blocks that are not usual; taken after the other, held without it
   ContentStream stream_;
   const bool is_lines_;
   std::string carry_;  // read, but belongs to the next block

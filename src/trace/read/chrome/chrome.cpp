@@ -73,6 +73,7 @@ void read_blocks(BlockSource& source, DocumentForm form, base::Progress& progres
     while (source.next(block)) {
       worker.result.batches.push_back(read_block(block, form, worker));
       progress.advance(block.stored_size);
+      if (!block.is_usual()) worker.fast.let_go();
     }
   } catch (...) {
     worker.failure = std::current_exception();

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "trace/read/chrome/blocks.h"
+
 // simdjson works in two stages. The first finds, with vector instructions, where each bracket,
 // colon, comma, string and scalar begins, and checks UTF-8 and that strings end; its result is a
 // list of offsets. The second walks that list. Here only the first is simdjson's; the walk is ours,
@@ -209,7 +211,9 @@ struct FastScanner::Structure {
   std::size_t find(std::string_view text) {
     if (parser == nullptr || parser->capacity() < text.size()) {
       parser = nullptr;
-      const std::size_t capacity = std::max<std::size_t>(text.size() + text.size() / 8, 1 << 16);
+      // Blocks of the usual size differ a little; of others there is one at a time.
+      const std::size_t more = text.size() <= kUsualBlockBytes ? text.size() / 8 : 0;
+      const std::size_t capacity = std::max<std::size_t>(text.size() + more, 1 << 16);
       if (simdjson::get_active_implementation()->create_dom_parser_implementation(
               capacity, 1, parser) != simdjson::SUCCESS) {
         return 0;
@@ -229,6 +233,10 @@ struct FastScanner::Structure {
 
 FastScanner::FastScanner() : structure_(std::make_unique<Structure>()) {}
 FastScanner::~FastScanner() = default;
+
+void FastScanner::let_go() {
+  structure_->parser = nullptr;
+}
 
 FastStop FastScanner::scan(std::string_view text, std::uint64_t base, bool is_lines,
                            EventRows& rows) {

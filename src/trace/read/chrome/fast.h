@@ -25,6 +25,7 @@ class FastScanner {
   // `text` begins at the { of an event and can be read kPadding beyond its end; `base` is its
   // offset in the content.
   FastStop scan(std::string_view text, std::uint64_t base, bool is_lines, EventRows& rows);
+  void let_go();  // of the memory that a large text took
 
  private:
   struct Structure;

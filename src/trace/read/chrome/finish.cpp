@@ -11,7 +11,7 @@ namespace {
 
 using TrackKey = std::tuple<std::int64_t, std::int64_t, std::string, std::string>;
 
-TrackKey key_of(const Track& track) {
+TrackKey track_key(const Track& track) {
   return {track.pid, track.tid, track.pid_text, track.tid_text};
 }
 
@@ -22,7 +22,7 @@ void join_streams(std::vector<ChromePart>& parts) {
   std::set<TrackKey> streams;
   for (const ChromePart& part : parts) {
     for (const Track& track : part.part.tracks) {
-      if (track.kind == TrackKind::gpu_stream) streams.insert(key_of(track));
+      if (track.kind == TrackKind::gpu_stream) streams.insert(track_key(track));
     }
   }
   if (streams.empty()) return;
@@ -30,12 +30,12 @@ void join_streams(std::vector<ChromePart>& parts) {
   for (const ChromePart& part : parts) {
     for (TrackId id = 0; id < part.is_thread.size(); ++id) {
       const Track& track = part.part.tracks[id];
-      if (part.is_thread[id] && track.kind == TrackKind::thread) threads.insert(key_of(track));
+      if (part.is_thread[id] && track.kind == TrackKind::thread) threads.insert(track_key(track));
     }
   }
   for (ChromePart& part : parts) {
     for (Track& track : part.part.tracks) {
-      const TrackKey key = key_of(track);
+      const TrackKey key = track_key(track);
       if (track.kind == TrackKind::thread && streams.contains(key) && !threads.contains(key)) {
         track.kind = TrackKind::gpu_stream;
       }

@@ -9,9 +9,15 @@
 namespace fathom::trace {
 namespace {
 
-std::optional<std::int64_t> integer_arg(const Event& event, Arg which) {
+// False where the event does not have it, or it is no number.
+inline bool read_arg(const Event& event, Arg which, std::int64_t& value) {
   const Token* token = event.arg(which);
-  return token != nullptr ? parse_integer(token->text()) : std::nullopt;
+  return token != nullptr && read_integer(token->text(), value);
+}
+
+std::optional<std::int64_t> integer_arg(const Event& event, Arg which) {
+  std::int64_t value = 0;
+  return read_arg(event, which, value) ? std::optional(value) : std::nullopt;
 }
 
 // "stream 7" → 7.
@@ -21,10 +27,9 @@ std::optional<std::int64_t> stream_number(std::string_view text) {
 }
 
 // Device types as PyTorch numbers them.
-MemoryDevice memory_device(std::optional<std::int64_t> type) {
-  if (!type) return MemoryDevice::unknown;
-  if (*type == 0) return MemoryDevice::cpu;
-  const bool is_gpu = *type == 1 || *type == 6 || *type == 12 || *type == 13 || *type == 20;
+MemoryDevice memory_device(std::int64_t type) {
+  if (type == 0) return MemoryDevice::cpu;
+  const bool is_gpu = type == 1 || type == 6 || type == 12 || type == 13 || type == 20;
   return is_gpu ? MemoryDevice::gpu : MemoryDevice::unknown;  // CUDA, HIP, XPU, MPS, private use
 }
 
@@ -45,8 +50,8 @@ void EventRows::end_batch() {
 }
 
 std::int64_t EventRows::correlation(const Event& event) const {
-  const auto value = integer_arg(event, Arg::correlation);
-  return value && *value > 0 ? *value : kNoCorrelation;  // 0 stands for none
+  std::int64_t value = 0;
+  return read_arg(event, Arg::correlation, value) && value > 0 ? value : kNoCorrelation;  // 0: none
 }
 
 bool EventRows::read_time(const Event& event, std::int64_t& time_ns) {
@@ -54,10 +59,9 @@ bool EventRows::read_time(const Event& event, std::int64_t& time_ns) {
     warn(WarningKind::missing_time, event.source);
     return false;
   }
-  const auto time = parse_time_ns(event.time.text());
-  if (!time) warn(WarningKind::bad_number, event.source);
-  time_ns = time.value_or(0);
-  return time.has_value();
+  const bool is_time = read_time_ns(event.time.text(), time_ns);
+  if (!is_time) warn(WarningKind::bad_number, event.source);
+  return is_time;
 }
 
 bool EventRows::read_duration(const Event& event, std::int64_t start_ns,
@@ -66,16 +70,15 @@ bool EventRows::read_duration(const Event& event, std::int64_t start_ns,
     warn(WarningKind::missing_duration, event.source);
     return false;
   }
-  const auto duration = parse_time_ns(event.duration.text());
-  if (!duration || *duration > kMaxTime - start_ns) {
+  const bool is_time = read_time_ns(event.duration.text(), duration_ns);
+  if (!is_time || duration_ns > kMaxTime - start_ns) {
     warn(WarningKind::bad_number, event.source);
     return false;
   }
-  if (*duration < 0) {
+  if (duration_ns < 0) {
     warn(WarningKind::negative_duration, event.source);
     return false;
   }
-  duration_ns = *duration;
   return true;
 }
 
@@ -142,11 +145,15 @@ void EventRows::take(const Event& event) {
 }
 
 void EventRows::take_complete(const Event& event) {
-  SpanRow row;
-  if (!read_time(event, row.start_ns)) return;
-  if (!read_duration(event, row.start_ns, row.duration_ns)) return;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  if (!read_time(event, start_ns)) return;
+  if (!read_duration(event, start_ns, duration_ns)) return;
   const Category& what = category(event);
   const KnownName& known = name(event.name, event.source);
+  SpanRow& row = spans_.emplace_back();  // filled in its place: a copy would wait for the stores
+  row.start_ns = start_ns;
+  row.duration_ns = duration_ns;
   row.kind = what.kind;
   if (!event.category.is_present() && event.pid.is_present() &&
       event.pid.text() == "CPU functions") {
@@ -163,13 +170,13 @@ void EventRows::take_complete(const Event& event) {
     row.correlation = correlation(event);
     if (on_gpu) note_stream(event, row.track);
     if (is_gpu_work(what.kind)) {
-      if (const auto bytes = integer_arg(event, Arg::bytes)) {
-        batch_->rows.bytes.push_back({static_cast<SpanId>(spans_.size()), *bytes});
+      std::int64_t bytes = 0;
+      if (read_arg(event, Arg::bytes, bytes)) {
+        batch_->rows.bytes.push_back({static_cast<SpanId>(spans_.size() - 1), bytes});
       }
     }
   }
   if (what.has_shape) row.shape = shape(event, what.kind);
-  spans_.push_back(row);
 }
 
 // 0 where the event does not say it.
@@ -237,11 +244,11 @@ void EventRows::take_instant(const Event& event, TrackId track) {
 }
 
 bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId track) {
-  const auto bytes = integer_arg(event, Arg::memory_bytes);
-  if (!bytes) return false;
-  MemoryEvent row;
+  std::int64_t number = 0;
+  if (!read_arg(event, Arg::memory_bytes, number)) return false;
+  MemoryEvent& row = memory_.emplace_back();
   row.time_ns = time_ns;
-  row.bytes = *bytes;
+  row.bytes = number;
   row.track = track;
   const Token* const handle = event.arg(Arg::handle);
   row.is_handle = handle != nullptr;
@@ -249,14 +256,12 @@ bool EventRows::take_memory(const Event& event, std::int64_t time_ns, TrackId tr
     row.address = parse_unsigned(address->text());
   }
   if (const Token* site = event.arg(Arg::site)) row.site = name(*site, event.source).id;
-  row.total_allocated = integer_arg(event, Arg::total_allocated);
-  row.total_reserved = integer_arg(event, Arg::total_reserved);
-  row.device = memory_device(integer_arg(event, Arg::device_type));
-  const auto index = integer_arg(event, Arg::device_id);
-  if (index && *index >= -1 && *index <= INT32_MAX) {
-    row.device_index = static_cast<std::int32_t>(*index);
+  if (read_arg(event, Arg::total_allocated, number)) row.total_allocated = number;
+  if (read_arg(event, Arg::total_reserved, number)) row.total_reserved = number;
+  if (read_arg(event, Arg::device_type, number)) row.device = memory_device(number);
+  if (read_arg(event, Arg::device_id, number) && number >= -1 && number <= INT32_MAX) {
+    row.device_index = static_cast<std::int32_t>(number);
   }
-  memory_.push_back(row);
   return true;
 }
 

@@ -12,7 +12,7 @@
 namespace fathom::trace {
 namespace {
 
-constexpr const char* kHint =
+constexpr const char* kExportHint =
     "Fathom reads what `nsys export --type sqlite report.nsys-rep` writes.";
 
 // The content of the file of the same name with this ending; empty where there is none.
@@ -53,7 +53,7 @@ void refuse_others(const OpenExport& from) {
   if (!is_nsys_export(database)) {
     throw base::Error(from.input->name(),
                       "not a trace: SQLite database without the tables of an Nsight Systems export",
-                      kHint);
+                      kExportHint);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace fathom::trace {
 namespace {
 
-constexpr const char* kHint =
+constexpr const char* kSnapshotHint =
     "Fathom reads what torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") writes.";
 
 const char* described(PickleKind kind) {
@@ -58,7 +58,7 @@ Lists lists_of(const Pickle& pickle) {
     throw base::Error(name,
                       fmt::format("not a memory snapshot: a pickle that calls {} (nothing was run)",
                                   pickle.first_refused()),
-                      kHint);
+                      kSnapshotHint);
   }
   if (pickle.end() != PickleEnd::whole) {
     throw base::Error(name, fmt::format("a pickle that is {} at byte {} before any memory event",
@@ -68,7 +68,7 @@ Lists lists_of(const Pickle& pickle) {
   throw base::Error(
       name,
       fmt::format("not a memory snapshot: a pickle of {}", described(pickle.kind(pickle.root()))),
-      kHint);
+      kSnapshotHint);
 }
 
 void add_warnings(const Pickle& pickle, Warnings& warnings) {
