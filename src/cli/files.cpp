@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/output.h"
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "trace/read.h"
@@ -52,6 +53,7 @@ void Files::will_read(const std::string& path) {
 void Files::will_write(const std::string& path) {
   if (path.empty()) return;
   expect_no_input(path);
+  if (path != kStandard) base::expect_writable(path);
   outputs_.push_back(path);
 }
 

@@ -122,7 +122,8 @@ std::string output_of(const ProfileOptions& options, int run) {
 void expect_numbered_files(const ProfileOptions& options) {
   if (options.output.empty() || options.repeat == 1) return;
   namespace fs = std::filesystem;
-  if (fs::exists(options.output) && !fs::is_regular_file(options.output)) {
+  std::error_code unknown;
+  if (fs::exists(options.output, unknown) && !fs::is_regular_file(options.output, unknown)) {
     throw base::Error(options.output, "is not a file", "Name a file for the runs of --repeat");
   }
   for (int i = 1; i <= options.repeat; ++i) {

@@ -3,10 +3,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "explain/analysis.h"
-#include "report/page/flame.h"
-#include "report/page/page.h"
-#include "report/page/summary.h"
-#include "report/page/timeline.h"
+#include "report/page/run_page.h"
 #include "report/run_report.h"
 
 namespace fathom::cli {
@@ -30,13 +27,6 @@ struct ReportOptions {
   std::string peak;
 };
 
-std::string page_of(const explain::Analysis& analysis) {
-  report::PageData data = report::page_timeline(analysis);
-  data.emplace_back("summary", report::page_summary(analysis));
-  data.emplace_back("flame", report::page_flame(analysis.flame(), analyze::FlameWeight::cpu));
-  return report::page_html(data);
-}
-
 Ending run(ReportOptions options, Files& files) {
   Outputs& outputs = options.outputs;
   resolve(outputs, files);
@@ -51,7 +41,7 @@ Ending run(ReportOptions options, Files& files) {
                 options.by == "class" ? report::KernelRows::by_class : report::KernelRows::by_name),
         {}, files);
   }
-  if (!outputs.page.empty()) write_page(page_of(analysis), outputs.page, files);
+  if (!outputs.page.empty()) write_page(report::run_page(analysis), outputs.page, files);
   return {};
 }
 

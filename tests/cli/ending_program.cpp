@@ -5,8 +5,9 @@
 // HOW: _exit, exec, abort, term, kill, segv, return; fork (a child does one scope, and _exit);
 // racing (N is a file: two threads count their finished scopes there, until a kill from within);
 // forks (children are forked while threads begin their first scopes);
-// daemon (closes all descriptors, leaves its folder, then _exit); limit (a limit on the size of
-// files comes first, then _exit).
+// daemon (closes all descriptors, leaves its folder, then _exit); drop, drop-exit (the same as
+// nobody, whom nothing is allowed; then _exit, or exit); limit (a limit on the size of files comes
+// first, then _exit).
 #include <fathom/fathom.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -107,8 +108,11 @@ int main(int argc, char** argv) {
   if (how == "forks") return run_forks();
   if (how == "racing") return run_racing(argv[2]);
   FATHOM_SCOPE("never ends");
-  if (how == "daemon") {
+  const bool drops = how.starts_with("drop");
+  if (how == "daemon" || drops) {
     work(1);
+    constexpr unsigned kNobody = 65534;
+    if (drops && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return 3;
     for (int fd = 0; fd < 4096; ++fd) close(fd);
     if (chdir("/") != 0) return 3;
   }
@@ -125,7 +129,7 @@ int main(int argc, char** argv) {
   }
   work(number);
   while (working > 0) std::this_thread::yield();
-  if (how == "return") std::exit(0);
+  if (how == "return" || how == "drop-exit") std::exit(0);
   if (how == "fork") std::exit(run_fork());
   end(how);
 }

@@ -40,6 +40,10 @@ class Bomb : public ::testing::Test {
 
   // gzip, or what a ZIP archive holds, of `head` and so many megabytes of one character.
   static std::string packed(const std::string& head, char c, std::int64_t megabytes, int bits) {
+    return packed(head, std::string(kMb, c), megabytes, bits);
+  }
+  static std::string packed(const std::string& head, const std::string& piece, std::int64_t times,
+                            int bits) {
     z_stream stream{};
     deflateInit2(&stream, 1, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
     std::string out;
@@ -55,8 +59,7 @@ class Bomb : public ::testing::Test {
       } while (stream.avail_out == 0);
     };
     add(head, Z_NO_FLUSH);
-    const std::string piece(kMb, c);
-    for (std::int64_t i = 0; i < megabytes; ++i) add(piece, Z_NO_FLUSH);
+    for (std::int64_t i = 0; i < times; ++i) add(piece, Z_NO_FLUSH);
     add("", Z_FINISH);
     deflateEnd(&stream);
     return out;
@@ -91,6 +94,16 @@ TEST_F(Bomb, JsonWithoutEventsTakesSevenTimesThePiece) {
   const std::string large =
       scratch_.write("large.json.gz", packed("{\"traceEvents\":[", ' ', 400, kGzip));
   expect_memory("report", large, 7 * 128 * kMb);
+}
+
+// However many threads there are to read them.
+TEST_F(Bomb, LongEventsTakeTenTimesTheLongest) {
+  std::string event = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"a":[1)";
+  while (event.size() < 24 * kMb) event += ",1";
+  event += "]}},";
+  const std::string file = scratch_.write("long.json.gz", packed(kEvent, event, 8, kGzip));
+  EXPECT_LT(std::filesystem::file_size(file), 2'000'000U);
+  expect_memory("report", file, 10 * 24 * kMb + 32 * kMb);
 }
 
 void append_little_endian(std::string& to, std::uint64_t value, int bytes) {

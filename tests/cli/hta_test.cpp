@@ -44,7 +44,7 @@ TEST(Hta, TextTellsTheStoryOfARank) {
       text.out.find("The GPU computed 34.5 % of 290.0 µs; the largest loss is 34.5 % exposed"),
       std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("AllReduce (1 call, 100.0 µs)"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("all-reduce (1 call, 100.0 µs)"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("rank 1 of 2"), std::string::npos) << text.out;
 }
 

@@ -38,17 +38,18 @@ TEST_F(RunLength, IsTheSameForEveryCommand) {
   EXPECT_NEAR(compare["summary"]["overall"]["baseline_total_ms"].get<double>(), run_ms, 1e-3);
 }
 
+// Both sleep, so that a busy machine's share of the run is small on either side.
 TEST_F(RunLength, AProgramThatSleepsBeforeItsFirstGpuCallIsSlower) {
-  const Outcome outcome =
-      fathom({"compare", "--repeat", "3", "--gate", "--", "sh", "-c", kScopes + " slow 20",
-              ":::", "sh", "-c", "sleep 0.5; " + kScopes + " slow 20"});
+  const Outcome outcome = fathom({"compare", "--repeat", "3", "--gate", "--", "sh", "-c",
+                                  "sleep 0.3; " + kScopes + " slow 20", ":::", "sh", "-c",
+                                  "sleep 1.3; " + kScopes + " slow 20"});
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("slower"), std::string::npos) << outcome.out;
 }
 
 TEST_F(RunLength, OfProgramsThatRecordNothingTheLengthIsCompared) {
   const Outcome outcome = fathom({"compare", "--repeat", "3", "--gate", "--", "sh", "-c",
-                                  "sleep 0.02", ":::", "sh", "-c", "sleep 0.5"});
+                                  "sleep 0.3", ":::", "sh", "-c", "sleep 1.3"});
   EXPECT_EQ(outcome.status, 1) << outcome.out << outcome.err;
   EXPECT_NE(outcome.out.find("There are no operations on either side."), std::string::npos)
       << outcome.out;

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -116,6 +117,77 @@ TEST(SafeRecording, ADirectoryIsRefusedBeforeTheProgramStarts) {
   EXPECT_NE(outcome.err.find("dir: is a directory"), std::string::npos) << outcome.err;
   EXPECT_FALSE(fs::exists(scratch.path("ran")));
   EXPECT_EQ(files_in(scratch), 1U);
+}
+
+// What cannot be written is said in one line, shorter than the name where that is long.
+void expect_refused_at_once(const Scratch& scratch, const std::vector<std::string>& options) {
+  const Outcome outcome = shell(scratch, "touch ran", options);
+  const std::string line = outcome.err.substr(0, 100);
+  EXPECT_EQ(outcome.status, 2) << line;
+  EXPECT_NE(outcome.err.find(": cannot be written: "), std::string::npos) << line;
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << line;
+  EXPECT_FALSE(fs::exists(scratch.path("ran"))) << line;
+}
+
+TEST(SafeRecording, ANameThatCannotBeWrittenIsOneLineBeforeTheProgramStarts) {
+  const Scratch scratch;
+  scratch.write("file", "");
+  fs::create_symlink("loop", scratch.path("loop"));
+  const std::string too_long(300, 'x');
+  for (const std::string& name : {too_long, std::string(5000, 'y'), std::string("file/run"),
+                                  std::string("no/run"), std::string("loop")}) {
+    expect_refused_at_once(scratch, {"-o", name});
+    expect_refused_at_once(scratch, {"--json=" + name});
+  }
+  expect_refused_at_once(scratch, {"-o", too_long, "--repeat", "2"});
+}
+
+TEST(SafeRecording, ANameMayBeAsLongAsFileSystemsAllow) {
+  const Scratch scratch;
+  const std::string name = std::string(247, 'x') + ".pftrace";
+  EXPECT_EQ(shell(scratch, "exit 3", {"-o", name}).status, 3);
+  EXPECT_TRUE(is_run(scratch.path(name)));
+  EXPECT_EQ(files_in(scratch), 1U);
+}
+
+// "%p" is the process id in the names of parts, and no more than two letters in those of users.
+TEST(SafeRecording, ANameMayHavePercentSigns) {
+  const Scratch scratch;
+  fs::create_directory(scratch.path("100%pure"));
+  for (const char* const name : {"%p.pftrace", "100%pure/%%p%.pftrace"}) {
+    const Outcome outcome = run_program({"profile", "-o", name, "--", kScopes, "scopes", "5"},
+                                        {.folder = scratch.path("")});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("5 calls"), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(files_in(scratch), 2U) << "the run, and the folder of the other";
+}
+
+TEST(SafeRecording, AnOpenPipeIsWrittenTo) {
+  const Scratch scratch;
+  const std::string line =
+      "bash -c '$FATHOM profile -o >(cat > copy.pftrace; touch done) -- sh -c \"exit 4\" 2> err'";
+  EXPECT_EQ(status_of_line(scratch, line), 4);
+  wait_for(scratch.path("done"));
+  EXPECT_TRUE(is_run(scratch.path("copy.pftrace")));
+  EXPECT_EQ(status_of_line(scratch,
+                           "$FATHOM profile -o /dev/stdout -- touch ran 2> err | cat > out;"
+                           "grep -q 'output goes to' err && [ ! -e ran ] && [ ! -s out ]"),
+            0);
+}
+
+TEST(SafeRecording, AFolderThatIsGoneIsOneLine) {
+  const Scratch scratch;
+  for (const char* const option : {"-o run.pftrace", ""}) {
+    const std::string line =
+        std::string("mkdir gone && cd gone && rmdir ../gone && $FATHOM profile ") + option +
+        " -- touch " + scratch.path("ran") + " 2> " + scratch.path("err");
+    EXPECT_EQ(status_of_line(scratch, line), 2);
+    EXPECT_EQ(content_of(scratch.path("err")),
+              "fathom: run.pftrace: cannot be written: the directory does not exist. Create it, or "
+              "name another file\n");
+    EXPECT_FALSE(fs::exists(scratch.path("ran")));
+  }
 }
 
 TEST(SafeRecording, TheFileThatTheProgramsOutputGoesToIsRefused) {

@@ -46,12 +46,10 @@ class Check {
   void follow(const json& schema, const Visit& visit) {
     const std::string to = schema["$ref"].get<std::string>();
     const json* const before = root_;
-    if (to.ends_with(kEnding)) {
-      root_ = &schema_of(to.substr(0, to.size() - kEnding.size()));
-      visit(*root_);
-    } else {
-      visit(root_->at(json::json_pointer(to.substr(1))));
-    }
+    const std::size_t hash = std::min(to.find('#'), to.size());
+    const std::string file = to.substr(0, hash);  // of docs/; this schema where there is none
+    if (!file.empty()) root_ = &schema_of(file.substr(0, file.size() - kEnding.size()));
+    visit(hash < to.size() ? root_->at(json::json_pointer(to.substr(hash + 1))) : *root_);
     root_ = before;
   }
 
@@ -149,7 +147,12 @@ class Check {
 
 std::vector<std::string> faults_against(const std::string& name, const json& document) {
   const json& schema = schema_of(name);
-  Check check(schema);
+  return faults_against(schema, schema, document);
+}
+
+std::vector<std::string> faults_against(const json& schema, const json& root,
+                                        const json& document) {
+  Check check(root);
   check.value(document, schema, "");
   return check.faults;
 }

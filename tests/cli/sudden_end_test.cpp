@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -130,6 +131,12 @@ TEST(SuddenEnd, AForkedChildHasItsOwnScopesAndNotTheParents) {
 }
 
 TEST(SuddenEnd, ChildrenForkedDuringTheVeryFirstScopeDoNotHang) {
+#if defined(FATHOM_ADDRESS_SANITIZER)
+  // Its threads allocate while others fork. glibc's allocator is whole in every child, the address
+  // sanitizer's (Clang 14) is not: its locks stay locked where a thread held one, and a child that
+  // allocates waits for ever, in programs without Fathom just as well.
+  GTEST_SKIP() << "the address sanitizer's allocator does not survive a fork";
+#endif
   for (int i = 0; i < 5; ++i) {
     const Scratch scratch;
     const Outcome outcome = profile(scratch, {"timeout", "20", kEnding, "forks", "0"});
@@ -150,6 +157,21 @@ TEST(SuddenEnd, ADaemonThatClosesEverythingKeepsIt) {
   const Outcome outcome = profile(scratch, {kEnding, "daemon", "1000"});
   EXPECT_EQ(outcome.status, 9);
   EXPECT_EQ(scopes_of(scratch).at("work"), 1001);
+}
+
+// Nobody, who may not open the part again: what comes then is kept in memory, for the launcher.
+TEST(SuddenEnd, ADaemonThatGivesUpItsRightsKeepsIt) {
+  if (!has_memory_files()) GTEST_SKIP() << "no /dev/shm";
+  if (geteuid() != 0) GTEST_SKIP() << "not root";
+  // A process that gave up its rights cannot be traced, which is how leaks are looked for at exit.
+  setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+  for (const char* const how : {"drop", "drop-exit"}) {
+    const Scratch scratch;
+    const Outcome outcome = profile(scratch, {kEnding, how, "50000", "2"});
+    EXPECT_EQ(outcome.status, how == std::string("drop") ? 9 : 0) << outcome.err;
+    EXPECT_EQ(scopes_of(scratch).at("work"), 100'001) << how;
+    EXPECT_EQ(outcome.err.find("reopened"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST(SuddenEnd, ALimitOnTheSizeOfFilesIsNoHarm) {
