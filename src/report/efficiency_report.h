@@ -12,6 +12,15 @@ namespace fathom::report {
 // to get it. The terminal and the page say the same.
 std::vector<std::string> efficiency_sentences(const analyze::Efficiency& used);
 
+// How well a class of work was run, to go on after its name: ", at 61.9 % of the peak, which is
+// good", ", at 38.1 % of the memory bandwidth". Where that is unknown: nothing, or, where shapes
+// would tell, how to record them.
+std::string class_use_text(const analyze::Efficiency& used, analyze::KernelClass kernel_class);
+
+// Matrix products, where they are 10 % of the GPU's time and fast: there is nothing to gain from
+// them. "GEMM (28.0 %) is fine, at 61.9 % of the peak."; else empty.
+std::string good_gemm_text(const analyze::Efficiency& used);
+
 // "610.5 TFLOP/s" where arithmetic limits it, "1,315 GB/s" where memory does; "–" where unknown.
 std::string achieved_text(const analyze::WorkRate* rate);
 

@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/printable.h"
+#include "report/efficiency_report.h"
 
 namespace fathom::report {
 namespace {
@@ -20,6 +21,8 @@ using base::format_percent;
 using base::format_plural;
 
 constexpr std::size_t kNameColumns = 60;
+constexpr double kLaunchBoundPct = 30;
+constexpr double kMuchHiddenPct = 10;  // of the run
 constexpr std::array<const char*, 3> kKinds = {"idle", "exposed communication", "exposed copies"};
 
 std::int64_t loss_ns(const GpuShares& gpu, LossKind kind) {
@@ -66,11 +69,19 @@ std::string copies_text(const GpuShares& gpu) {
   return text + ", " + format_duration(work.what_ns) + ")";
 }
 
+// Bound by its launches is a GPU that waits for them most of the time it does not compute, all
+// along; one that runs out of work in places is not.
 std::string launch_text(const GpuShares& gpu) {
-  if (!gpu.launch_period_ns || !gpu.kernel_ns) return "launch-bound";
-  return fmt::format("launch-bound, {} launches {} apart for kernels of {} (medians)",
-                     base::format_count(gpu.launches), format_duration(*gpu.launch_period_ns),
-                     format_duration(*gpu.kernel_ns));
+  const IdleTime& idle = gpu.idle_by(IdleCause::launch);
+  const bool is_slow =
+      gpu.launch_period_ns && gpu.kernel_ns && *gpu.launch_period_ns > *gpu.kernel_ns;
+  if (is_slow && gpu.pct(idle.ns) >= kLaunchBoundPct) {
+    return fmt::format("launch-bound, {} launches {} apart for kernels of {} (medians)",
+                       base::format_count(gpu.launches), format_duration(*gpu.launch_period_ns),
+                       format_duration(*gpu.kernel_ns));
+  }
+  return fmt::format("{} in {} before work that the host launched late", format_duration(idle.ns),
+                     format_plural(idle.gaps, "gap", "gaps"));
 }
 
 std::string code_text(const IdleTime& idle) {
@@ -159,17 +170,35 @@ std::string walls_text(std::span<const GpuOfRun> gpus) {
   return first == last ? last : fmt::format("runs of {} to {}", first, last);
 }
 
-std::string bound_text(const GpuShares& gpu) {
+// Communication that costs a run next to nothing, because it runs alongside compute.
+std::string hidden_text(const GpuShares& gpu) {
+  if (gpu.pct(gpu.hidden_communication_ns) < kMuchHiddenPct) return {};
+  const std::int64_t all = gpu.hidden_communication_ns + gpu.communication.ns;
+  return fmt::format(" It communicated for {}, {} of that alongside compute.", format_duration(all),
+                     format_percent(static_cast<double>(gpu.hidden_communication_ns) /
+                                    static_cast<double>(all) * 100));
+}
+
+// What a run that is GPU-bound spends its time on, and how well that runs.
+std::string bound_text(const GpuOfRun& of) {
+  const GpuShares& gpu = *of.gpu;
   if (gpu.largest.empty()) return {};
-  return fmt::format(" The largest part of its work is {} ({}).", name_text(gpu.largest),
-                     format_percent(gpu.largest_pct));
+  std::string text = fmt::format(" The largest part of its compute is {} ({} of GPU time)",
+                                 name_text(gpu.largest), format_percent(gpu.largest_pct));
+  if (of.used == nullptr || !gpu.largest_class) return text + "." + hidden_text(gpu);
+  text += class_use_text(*of.used, *gpu.largest_class) + ".";
+  const bool is_gemm = *gpu.largest_class == analyze::KernelClass::gemm;
+  const std::string gemm = is_gemm ? "" : good_gemm_text(*of.used);
+  return text + (gemm.empty() ? "" : " " + gemm) + hidden_text(gpu);
 }
 
 }  // namespace
 
-std::vector<GpuOfRun> gpus_of(const RunShares& run) {
+std::vector<GpuOfRun> gpus_of(const RunShares& run, std::span<const analyze::Efficiency> used) {
   std::vector<GpuOfRun> gpus;
-  for (const GpuShares& gpu : run.gpus) gpus.push_back({&run, &gpu});
+  for (std::size_t i = 0; i < run.gpus.size(); ++i) {
+    gpus.push_back({&run, &run.gpus[i], i < used.size() ? &used[i] : nullptr});
+  }
   return gpus;
 }
 
@@ -213,7 +242,7 @@ std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label) {
       fmt::format("The {} computed {} of {}", is_one ? "GPU" : fmt::format("{} GPUs", gpus.size()),
                   computed.text(), walls_text(gpus));
   if (worst.gpu->pct(loss.ns) < kGpuBoundPct) {
-    text += ": GPU-bound." + bound_text(*worst.gpu);
+    text += ": GPU-bound." + bound_text(worst);
   } else {
     text += fmt::format("; the largest loss is {} {}{}: {}.", lost.text(),
                         kKinds[static_cast<std::size_t>(loss.kind)],

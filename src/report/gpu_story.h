@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/efficiency/efficiency.h"
 #include "analyze/run/gpu_shares.h"
 
 // What every report says of the GPUs of a run, first: how much they computed, and the largest loss.
@@ -14,17 +15,20 @@ namespace fathom::report {
 struct GpuOfRun {
   const analyze::RunShares* run = nullptr;
   const analyze::GpuShares* gpu = nullptr;
+  const analyze::Efficiency* used = nullptr;  // how well; nothing is said of it where absent
 };
 
 // What tells a GPU from the others: "GPU 1", "rank 3". Asked for one of many.
 using GpuLabel = std::function<std::string(const GpuOfRun&)>;
 
-// The GPUs of one trace.
-std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run);
+// The GPUs of one trace, and of each how well it was used.
+std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run,
+                              std::span<const analyze::Efficiency> used = {});
 
 // "The GPU computed 40.5 % of 382.5 ms; the largest loss is 58.6 % idle: …". Where no loss is 10 %
-// of the run, it is GPU-bound, and the largest part of the work is named. Of several GPUs, the
-// lowest and the highest share, and the cause of the largest loss of any. There is at least one.
+// of the run, it is GPU-bound, and the largest part of the work is named with its efficiency. Of
+// several GPUs, the lowest and the highest share, and the cause of the largest loss of any. There
+// is at least one.
 std::string gpu_story(std::span<const GpuOfRun> gpus);  // of one trace
 std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label);
 

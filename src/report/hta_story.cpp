@@ -10,7 +10,7 @@ std::vector<GpuOfRun> gpus_of(const HtaReport& report) {
   std::vector<GpuOfRun> gpus;
   for (const analyze::RankFindings& rank : report.ranks) {
     if (!rank.in_run || rank.in_run->gpus.empty()) continue;
-    gpus.push_back({&*rank.in_run, &rank.in_run->gpus.front()});
+    gpus.push_back({&*rank.in_run, &rank.in_run->gpus.front(), &rank.efficiency});
   }
   return gpus;
 }

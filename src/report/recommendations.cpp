@@ -61,6 +61,21 @@ std::string gain_text(const Recommendation& one) {
   return text + ")";
 }
 
+// Whoever reads about several ranks has run `fathom hta` on them: without sentences that send
+// there.
+std::string without_hta(const std::string& hint) {
+  std::string left;
+  for (std::size_t at = 0; at < hint.size();) {
+    const std::size_t stop = hint.find(". ", at);
+    const std::size_t end = stop == std::string::npos ? hint.size() : stop + 2;
+    const std::string sentence = hint.substr(at, end - at);
+    if (sentence.find("fathom hta") == std::string::npos) left += sentence;
+    at = end;
+  }
+  while (left.ends_with(' ')) left.pop_back();
+  return left;
+}
+
 }  // namespace
 
 std::vector<Recommendation> recommend(std::span<const Suggestions> ranks, std::size_t top) {
@@ -77,7 +92,8 @@ std::vector<Recommendation> recommend(std::span<const Suggestions> ranks, std::s
     one.is_rough = joined.is_rough;
     one.ranks = joined.ranks;
     one.of_ranks = ranks.size();
-    one.hint = first.implementation_hint;
+    one.hint =
+        ranks.size() > 1 ? without_hta(first.implementation_hint) : first.implementation_hint;
     one.code = first.code;
   }
   return found;
@@ -102,7 +118,8 @@ std::string what_to_change(const Suggestions& found, const std::string& source, 
     const bool is_bound = one.basis == GainBasis::bound;
     table.row(
         {one.title, one.gain ? how_sure(is_bound, one.is_rough) + base::format_percent(one.gain_pct)
-                             : "unknown"});
+                    : found.has_gains ? "–"  // it saves nothing by itself
+                                      : "unknown"});
   }
   return "\n" + table.text(width) +
          fmt::format("  how: fathom suggest {}\n", base::shell_word(source));

@@ -30,6 +30,7 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .classes = analysis.classes(),
                       .shares = analysis.run_shares(),
                       .efficiency = analysis.efficiency(),
+                      .by_gpu = analysis.efficiencies(),
                       .suggestions = analysis.suggestions(),
                       .session = analysis.session()};
   if (analyze::is_fathom_run(analysis.trace())) {

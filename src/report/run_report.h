@@ -21,7 +21,8 @@ struct RunReport {
   const std::vector<trace::SpanId>& steps;
   const std::vector<analyze::ClassTime>& classes;  // of GPU work
   const analyze::RunShares& shares;                // of the run, by GPU
-  const analyze::Efficiency& efficiency;
+  const analyze::Efficiency& efficiency;           // of all GPUs together
+  const std::vector<analyze::Efficiency>& by_gpu;  // of each, as `shares` has them
   const advise::Suggestions& suggestions;
   ProfileSession session;  // with recommendations
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/efficiency_report.h"
+
 namespace fathom::report::gpu_story_test {
 
 using analyze::GpuShares;
@@ -101,8 +103,108 @@ TEST(GpuStory, WithoutALossOfTenPerCentItIsGpuBound) {
   gpu.largest = "gemm";
   gpu.largest_pct = 61;
   EXPECT_EQ(story_of(run_with({gpu})),
-            "The GPU computed 91.0 % of 100.0 ms: GPU-bound. The largest part of its work is gemm "
-            "(61.0 %).");
+            "The GPU computed 91.0 % of 100.0 ms: GPU-bound. The largest part of its compute is "
+            "gemm (61.0 % of GPU time).");
+}
+
+// Launch-bound is a GPU that waits for launches most of the time, not one that does in places.
+TEST(GpuStory, RunningOutOfWorkInPlacesIsNotLaunchBound) {
+  GpuShares gpu = gpu_with(80, 0, 0);
+  gpu.launches = 9'258;
+  gpu.launch_period_ns = 50'000;
+  gpu.kernel_ns = 2'000;
+  gpu.idle[static_cast<std::size_t>(IdleCause::launch)] = {.ns = gpu.idle_ns, .gaps = 12};
+  EXPECT_EQ(story_of(run_with({gpu})),
+            "The GPU computed 80.0 % of 100.0 ms; the largest loss is 20.0 % idle: 20.0 ms in 12 "
+            "gaps before work that the host launched late.");
+}
+
+TEST(GpuStory, SaysThatCommunicationIsHidden) {
+  GpuShares gpu = gpu_with(96, 3, 0);
+  gpu.hidden_communication_ns = 84 * kMs;
+  gpu.largest = "GEMM";
+  gpu.largest_pct = 31;
+  EXPECT_EQ(story_of(run_with({gpu})),
+            "The GPU computed 96.0 % of 100.0 ms: GPU-bound. The largest part of its compute is "
+            "GEMM (31.0 % of GPU time). It communicated for 87.0 ms, 96.6 % of that alongside "
+            "compute.");
+}
+
+// A GPU that spends 60 % of its time on one class and 40 % on matrix products.
+analyze::Efficiency used_with(analyze::KernelClass kernel_class, double gemm_pct) {
+  analyze::Efficiency used;
+  used.device_name = "NVIDIA H100";
+  used.has_shapes = true;
+  const auto add = [&](analyze::KernelClass of, std::int64_t ns, double flop, double bytes) {
+    analyze::ClassUse& use = used.by_class[static_cast<std::size_t>(of)];
+    use.time_ns = ns;
+    use.known.count = 1;
+    use.known.time_ns = ns;
+    use.known.flop_floor_ns = flop;
+    use.known.bytes_floor_ns = bytes;
+    use.known.floor_ns = std::max(flop, bytes);
+  };
+  add(kernel_class, 60 * kMs, 1, 0.25 * 60 * kMs);
+  add(analyze::KernelClass::gemm, 40 * kMs, gemm_pct / 100 * 40 * kMs, 1);
+  return used;
+}
+
+std::string bound_story(const analyze::Efficiency& used) {
+  GpuShares gpu = gpu_with(91, 0, 0);
+  gpu.largest = "elementwise";
+  gpu.largest_class = analyze::KernelClass::elementwise;
+  gpu.largest_pct = 60;
+  const RunShares run = run_with({gpu});
+  const std::string text = gpu_story(gpus_of(run, std::span(&used, 1)));
+  const std::string begin =
+      "The GPU computed 91.0 % of 100.0 ms: GPU-bound. The largest part of its compute is "
+      "elementwise (60.0 % of GPU time)";
+  EXPECT_TRUE(text.starts_with(begin)) << text;
+  return text.substr(std::min(text.size(), begin.size()));
+}
+
+TEST(GpuStory, GpuBoundRunsSayHowWellTheLargestPartRuns) {
+  const auto elementwise = analyze::KernelClass::elementwise;
+  EXPECT_EQ(bound_story(used_with(elementwise, 62)),
+            ", at 25.0 % of the memory bandwidth. GEMM (40.0 %) is fine, at 62.0 % of the peak.");
+  EXPECT_EQ(bound_story(used_with(elementwise, 30)), ", at 25.0 % of the memory bandwidth.");
+  analyze::Efficiency in_fp32 = used_with(elementwise, 62);
+  in_fp32.by_class[static_cast<std::size_t>(analyze::KernelClass::gemm)].fp32_ns = 40 * kMs;
+  EXPECT_EQ(bound_story(in_fp32), ", at 25.0 % of the memory bandwidth.");
+}
+
+TEST(GpuStory, WhatRunsOffTheTensorCoresIsMeasuredByItsOwnPeak) {
+  analyze::Efficiency used = used_with(analyze::KernelClass::elementwise, 93);
+  used.by_class[static_cast<std::size_t>(analyze::KernelClass::gemm)].fp32_ns = 40 * kMs;
+  GpuShares gpu = gpu_with(91, 0, 0);
+  gpu.largest = "GEMM";
+  gpu.largest_class = analyze::KernelClass::gemm;
+  const RunShares run = run_with({gpu});
+  const std::string text = gpu_story(gpus_of(run, std::span(&used, 1)));
+  EXPECT_TRUE(text.ends_with(", at 93.0 % of the FP32 peak, without tensor cores.")) << text;
+}
+
+TEST(GpuStory, WithoutShapesItSaysHowToRecordThem) {
+  analyze::Efficiency unknown;
+  EXPECT_EQ(bound_story(unknown), ".");
+  unknown.could_have_shapes = true;
+  EXPECT_EQ(bound_story(unknown),
+            "; to see how efficient it is, record shapes (record_shapes=True).");
+}
+
+TEST(EfficiencyWords, SayOfHowMuchTheyKnow) {
+  analyze::Efficiency used;
+  used.device_name = "AMD Instinct MI300X";
+  used.matrix_ns = 100 * kMs;
+  used.told_matrix_ns = 40 * kMs;
+  used.tensor_core_ns = 40 * kMs;
+  EXPECT_EQ(
+      efficiency_sentences(used).front(),
+      "100.0 % of the matrix work whose kernel names tell (40.0 % of it) ran on matrix cores.");
+  used.told_matrix_ns = 100 * kMs;
+  used.device_name = "NVIDIA H100";
+  EXPECT_EQ(efficiency_sentences(used).front(),
+            "40.0 % of the matrix work ran on tensor cores, going by kernel names.");
 }
 
 TEST(GpuStory, OfSeveralGpusTheRangeAndTheWorst) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/recommendations.h"
+
 namespace fathom::report::ranks_report_test {
 
 analyze::RankReport report() {
@@ -67,6 +69,18 @@ TEST(RanksJson, LeavesOutWhoWasLateWhereNobodyWas) {
                      R"("spread_ns":1000,"exchange_ns":50000,"last":null}])"),
             std::string::npos)
       << out;
+}
+
+// Whoever reads about several ranks has run hta on them.
+TEST(RanksReport, AdviceForSeveralRanksDoesNotSendToWhereTheReaderIs) {
+  advise::Suggestion one;
+  one.title = "Find the rank";
+  one.implementation_hint = "Its exchanges are the shortest. To find it: fathom hta on all ranks.";
+  advise::Suggestions rank;
+  rank.list = {one};
+  const std::vector<advise::Suggestions> ranks = {rank, rank};
+  EXPECT_EQ(recommend(ranks).front().hint, "Its exchanges are the shortest.");
+  EXPECT_EQ(recommend(std::span(ranks).first(1)).front().hint, one.implementation_hint);
 }
 
 }  // namespace fathom::report::ranks_report_test

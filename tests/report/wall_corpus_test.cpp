@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <ostream>
 
 #include "analyze/operations/steps.h"
 #include "analyze/run/gpu_shares.h"
@@ -29,6 +30,10 @@ struct Row {
 };
 
 constexpr LossKind kIdle = LossKind::idle;
+
+void PrintTo(const Row& row, std::ostream* out) {
+  *out << row.file << ", GPU " << row.gpu;
+}
 
 class WallCorpus : public ::testing::TestWithParam<Row> {};
 

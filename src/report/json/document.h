@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/json_writer.h"
@@ -11,5 +13,10 @@ namespace fathom::report {
 // validators of some age resolve references from web addresses alone. The schema comes first, so
 // that a file can be told by its beginning, whatever the version.
 base::JsonWriter& begin_document(base::JsonWriter& json, std::string_view name);
+
+// For a field that is null where the text is empty.
+inline std::optional<std::string_view> known_text(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
 
 }  // namespace fathom::report

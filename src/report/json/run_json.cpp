@@ -40,7 +40,7 @@ void write_run(base::JsonWriter& json, const RunReport& report, const trace::Tra
 }
 
 void write_gpus(base::JsonWriter& json, const RunReport& report) {
-  const std::vector<GpuOfRun> gpus = gpus_of(report.shares);
+  const std::vector<GpuOfRun> gpus = gpus_of(report.shares, report.by_gpu);
   json.key("headline").value(gpus.empty() ? std::nullopt : std::optional(gpu_story(gpus)));
   json.key("gpus").begin_array();
   for (const analyze::GpuShares& gpu : report.shares.gpus) {

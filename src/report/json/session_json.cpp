@@ -5,10 +5,6 @@
 namespace fathom::report {
 namespace {
 
-std::optional<std::string_view> text(const std::string& known) {
-  return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
-}
-
 void write_time(base::JsonWriter& json, const ProfileSession& session) {
   json.key("total_time_ms").value(session.total_time_ms());
   json.key("gpu_time_ms").value(session.gpu_time_ms());
@@ -24,7 +20,11 @@ void write_memory(base::JsonWriter& json, const ProfileSession& session) {
   json.key("peak_host_memory_mb").value(session.peak_host_memory_mb());
   json.key("leaks").begin_array();
   for (const MemoryUse& leak : session.leaks) {
-    json.begin_object().key("scope").value(text(leak.scope)).key("call").value(text(leak.call));
+    json.begin_object()
+        .key("scope")
+        .value(known_text(leak.scope))
+        .key("call")
+        .value(known_text(leak.call));
     json.key("mb").value(leak.allocated_mb()).key("blocks").value(leak.blocks).end_object();
   }
   json.end_array();
@@ -39,8 +39,8 @@ void write_kernels(base::JsonWriter& json, const ProfileSession& session) {
     json.key("mean_time_ms").value(kernel.mean_time_ms());
     json.key("min_time_ms").value(kernel.min_time_ms());
     json.key("max_time_ms").value(kernel.max_time_ms());
-    json.key("global_size").value(text(kernel.global_size));
-    json.key("local_size").value(text(kernel.local_size)).end_object();
+    json.key("global_size").value(known_text(kernel.global_size));
+    json.key("local_size").value(known_text(kernel.local_size)).end_object();
   }
   json.end_array();
 }
@@ -82,14 +82,14 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
   for (const FailedBuild& build : session.failed_builds) {
     json.begin_object().key("call").value(std::string_view(build.call));
     json.key("start_ms").value(build.start_ms()).key("error").value(build.error);
-    json.key("log").value(text(build.log)).end_object();
+    json.key("log").value(known_text(build.log)).end_object();
   }
   json.end_array();
   json.key("idle_gaps").begin_array();
   for (const IdleGap& gap : session.idle_gaps) {
     json.begin_object().key("start_ms").value(gap.start_ms());
     json.key("duration_ms").value(gap.duration_ms());
-    json.key("host").value(text(gap.host));
+    json.key("host").value(known_text(gap.host));
     json.key("host_share").value(gap.host_share).end_object();
   }
   json.end_array().key("recommendations").begin_array();

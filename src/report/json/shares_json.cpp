@@ -45,6 +45,7 @@ void write_shares(JsonWriter& json, const GpuShares& gpu) {
     json.key(ns).value(value).key(pct).value(gpu.pct(value));
   };
   part("compute_ns", "compute_pct", gpu.compute_ns);
+  json.key("hidden_communication_ns").value(gpu.hidden_communication_ns);
   part("exposed_communication_ns", "exposed_communication_pct", gpu.communication.ns);
   part("exposed_copy_ns", "exposed_copy_pct", gpu.copy.ns);
   part("idle_ns", "idle_pct", gpu.idle_ns);

@@ -47,17 +47,14 @@ void write_uses(JsonWriter& json, const char* key, const std::vector<MemoryUse>&
   json.end_array();
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  return base::format_bytes(static_cast<double>(bytes));
-}
-
 // "70 % of 16 GB"; where the size of the device is not known, its name.
 std::string share_text(std::int64_t bytes, const DeviceMemory& device, const trace::Trace& trace) {
   for (const trace::DeviceInfo& info : trace.run.devices) {
     const bool is_this = device.device == trace::MemoryDevice::gpu && info.id == device.index;
     if (!is_this || info.memory_bytes.value_or(0) <= 0) continue;
     const double share = analyze::percent_of(bytes, *info.memory_bytes);
-    return fmt::format("{:.{}f} % of {}", share, share < 1 ? 1 : 0, bytes_text(*info.memory_bytes));
+    return fmt::format("{:.{}f} % of {}", share, share < 1 ? 1 : 0,
+                       base::format_bytes(*info.memory_bytes));
   }
   return "on " + device_label(device);
 }
@@ -91,29 +88,30 @@ std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory
   const std::string when = base::format_duration(
       static_cast<double>(device.levels[device.peak].time_ns - memory.begin_ns));
   std::vector<Card> cards;
-  cards.push_back(
-      {"Peak", bytes_text(device.peak_bytes()), fmt::format("{} into the recording", when)});
+  cards.push_back({"Peak", base::format_bytes(device.peak_bytes()),
+                   fmt::format("{} into the recording", when)});
   std::int64_t reserved = 0;
   for (const analyze::MemoryLevel& level : device.levels) {
     reserved = std::max(reserved, level.reserved.value_or(0));
   }
   if (reserved > 0) {
-    cards.push_back({"Reserved", bytes_text(reserved), share_text(reserved, device, trace)});
+    cards.push_back(
+        {"Reserved", base::format_bytes(reserved), share_text(reserved, device, trace)});
   }
   cards.push_back({"Allocations", base::format_count(device.allocations),
-                   fmt::format("{} in total", bytes_text(device.allocated_bytes))});
-  cards.push_back({"Alive at the end", bytes_text(analyze::total_bytes(device.leaks)),
+                   fmt::format("{} in total", base::format_bytes(device.allocated_bytes))});
+  cards.push_back({"Alive at the end", base::format_bytes(analyze::total_bytes(device.leaks)),
                    base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks")});
   if (device.fragmentation) {
-    cards.push_back(
-        {"Fragmentation", base::format_percent(device.fragmentation->share * 100),
-         fmt::format("of {} free at the peak", bytes_text(device.fragmentation->free_bytes))});
+    cards.push_back({"Fragmentation", base::format_percent(device.fragmentation->share * 100),
+                     fmt::format("of {} free at the peak",
+                                 base::format_bytes(device.fragmentation->free_bytes))});
   }
   return cards;
 }
 
 Card peak_memory_card(const DeviceMemory& device, const trace::Trace& trace) {
-  return {"Peak memory", bytes_text(device.peak_bytes()),
+  return {"Peak memory", base::format_bytes(device.peak_bytes()),
           share_text(device.peak_bytes(), device, trace)};
 }
 

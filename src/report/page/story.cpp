@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
-#include "analyze/run/split.h"
 #include "base/format.h"
 #include "report/hta_story.h"
 #include "report/memory_report.h"
@@ -102,7 +100,7 @@ void add_steps(std::vector<std::string>& parts, const RunReport& report) {
 }
 
 void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& hta) {
-  const std::vector<GpuOfRun> gpus = gpus_of(report.shares);
+  const std::vector<GpuOfRun> gpus = gpus_of(report.shares, report.by_gpu);
   story.headline = gpu_story(gpus);
   std::vector<std::string> parts;
   add_steps(parts, report);
@@ -119,19 +117,20 @@ void tell_gpu_story(PageStory& story, const RunReport& report, const HtaReport& 
   add_gpu_ring(story, gpus);
 }
 
-void tell_host_story(PageStory& story, const RunReport& report, const trace::Trace& trace) {
-  const base::Interval run{report.activity.begin_ns, report.activity.end_ns};
-  const TimeParts parts = analyze::split(trace, std::span(&run, 1)).front();
+void tell_host_story(PageStory& story, const RunReport& report, const explain::Analysis& analysis) {
+  const trace::Trace& trace = analysis.trace();
+  const std::int64_t recorded_ns = report.activity.end_ns - report.activity.begin_ns;
   const std::string spans = format_plural(trace.spans.size(), "span", "spans");
   const std::string threads = format_plural(report.activity.threads, "thread", "threads");
   story.headline = fmt::format("This trace has no GPU work: {} on {}.", spans, threads);
-  story.detail = base::format_duration(run.length()) + " recorded";
-  story.cards = {{"Recorded", base::format_duration(run.length()), "first start to last end"},
+  story.detail = base::format_duration(recorded_ns) + " recorded";
+  story.cards = {{"Recorded", base::format_duration(recorded_ns), "first start to last end"},
                  {"Spans", base::format_count(trace.spans.size()), "on " + threads},
                  {"Operations", base::format_count(report.operations.size()), "names"}};
+  const TimeParts& parts = analysis.recorded_parts();
   if (parts.overhead_ns == 0) return;  // a ring of one colour says nothing
   story.ring_caption = "the run";
-  story.ring_total_ns = run.length();
+  story.ring_total_ns = recorded_ns;
   story.ring = {{"CPU", "cpu", parts.cpu_ns}, {"GPU runtime", "overhead", parts.overhead_ns}};
 }
 
@@ -146,8 +145,10 @@ bool is_about_memory(const trace::Trace& trace, const HtaReport& hta,
 
 }  // namespace
 
-PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
-                     const analyze::Memory& memory) {
+PageStory page_story(const RunReport& report, const HtaReport& hta,
+                     const explain::Analysis& analysis) {
+  const trace::Trace& trace = analysis.trace();
+  const analyze::Memory& memory = analysis.memory();
   PageStory story;
   if (is_about_memory(trace, hta, memory)) {
     const MemoryStory told = memory_story(memory, trace);
@@ -162,7 +163,7 @@ PageStory page_story(const RunReport& report, const trace::Trace& trace, const H
   } else if (!report.shares.gpus.empty()) {
     tell_gpu_story(story, report, hta);
   } else {
-    tell_host_story(story, report, trace);
+    tell_host_story(story, report, analysis);
   }
   const analyze::DeviceMemory* const device = main_device(memory);
   if (device == nullptr) return story;

@@ -36,9 +36,9 @@ struct PageStory {
   std::vector<RingPart> ring;
 };
 
-// Of one trace; `hta` (all steps) and `memory` are of the same.
-PageStory page_story(const RunReport& report, const trace::Trace& trace, const HtaReport& hta,
-                     const analyze::Memory& memory);
+// Of one trace; `report` and `hta` (all steps) are of the same.
+PageStory page_story(const RunReport& report, const HtaReport& hta,
+                     const explain::Analysis& analysis);
 
 // Of many ranks.
 PageStory page_story(const HtaReport& hta);

@@ -1,4 +1,5 @@
 #include "report/page/summary.h"
+#include "report/json/document.h"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,6 @@ namespace {
 
 using base::JsonWriter;
 
-std::optional<std::string_view> text(const std::string& known) {
-  return known.empty() ? std::optional<std::string_view>() : std::string_view(known);
-}
-
 std::string name_of_run(const RunReport& report, const trace::Trace& trace) {
   return trace.run.command.empty() ? std::filesystem::path(report.source).filename().string()
                                    : trace.run.command;
@@ -31,8 +28,8 @@ void write_run(JsonWriter& json, const RunReport& report, const trace::Trace& tr
   const trace::RunInfo& run = trace.run;
   json.key("run").begin_object();
   json.key("source").value(report.source).key("name").value(name_of_run(report, trace));
-  json.key("format").value(text(run.format));
-  json.key("command").value(text(run.command));
+  json.key("format").value(known_text(run.format));
+  json.key("command").value(known_text(run.command));
   json.key("rank").value(run.rank).key("world_size").value(run.world_size);
   json.key("duration_ns").value(report.activity.end_ns - report.activity.begin_ns);
   json.key("spans").value(trace.spans.size()).key("threads").value(report.activity.threads);
@@ -138,7 +135,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   JsonWriter json(out);
   json.begin_object().key("fathom").value(FATHOM_VERSION);
   write_run(json, report, trace);
-  write_story(json, page_story(report, trace, hta, memory));
+  write_story(json, page_story(report, hta, analysis));
   write_slices(json, analysis);
   write_operations(json, report, trace);
   write_classes(json, worth_showing(report.classes));

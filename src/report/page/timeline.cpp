@@ -43,6 +43,15 @@ struct Columns {
   std::string gaps, durations, labels, launches, links;
 };
 
+// Of a trace without spans; 0 where it has no counters either.
+std::int64_t begin_of_counters(const trace::Trace& trace) {
+  std::int64_t begin = INT64_MAX;
+  for (const trace::Counter& counter : trace.counters) {
+    if (!counter.time_ns.empty()) begin = std::min(begin, counter.time_ns.front());
+  }
+  return begin == INT64_MAX ? 0 : begin;
+}
+
 class Writer {
  public:
   explicit Writer(const explain::Analysis& analysis)
@@ -51,7 +60,7 @@ class Writer {
         steps_(analysis.steps()),
         layout_(page_layout(trace_)) {
     for (const std::int64_t start : trace_.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
-    if (trace_.spans.size() == 0) begin_ns_ = 0;
+    if (trace_.spans.size() == 0) begin_ns_ = begin_of_counters(trace_);
     knows_kinds_ = std::any_of(trace_.spans.kind.begin(), trace_.spans.kind.end(),
                                [](SpanKind kind) { return kind != SpanKind::other; });
   }

@@ -19,10 +19,6 @@ using analyze::Memory;
 constexpr std::size_t kLabel = 22;  // columns left of a chart
 constexpr std::size_t kWidest = 100;
 
-std::string bytes_text(std::int64_t bytes) {
-  return base::format_bytes(static_cast<double>(bytes));
-}
-
 std::string time_text(std::int64_t ns) {
   return base::format_duration(static_cast<double>(ns));
 }
@@ -61,10 +57,10 @@ std::string headline(const MemoryReport& report, const trace::Trace& trace) {
 std::string host_sentence(const Memory& memory) {
   if (!peak_rss(memory)) {
     return fmt::format("the program ended after one sample of host memory, {} at its start",
-                       bytes_text(memory.rss.front().bytes));
+                       base::format_bytes(memory.rss.front().bytes));
   }
   const bool is_counted = peak_rss(memory) == memory.kernel_peak_rss;
-  return fmt::format("host memory peaked at {}{}", bytes_text(*peak_rss(memory)),
+  return fmt::format("host memory peaked at {}{}", base::format_bytes(*peak_rss(memory)),
                      is_counted ? " according to the kernel" : "");
 }
 
@@ -87,7 +83,7 @@ std::string place_in_words(const MemoryUse& use, const std::vector<MemoryUse>& a
 std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
   const std::int64_t peak = device.peak_bytes();
   std::string text = fmt::format("{} memory peaked at {}, {} into the recording",
-                                 device_label(device), bytes_text(peak),
+                                 device_label(device), base::format_bytes(peak),
                                  time_text(device.levels[device.peak].time_ns - memory.begin_ns));
   if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
     text += fmt::format("; {} of it was allocated before the recording began",
@@ -116,7 +112,7 @@ std::string chart(const std::string& name, const std::vector<ChartLevel>& levels
   const std::vector<std::string> lines = bar_rows(by_column(levels), by_column(above), top, rows);
   std::string text = "\n";
   for (std::size_t row = 0; row < lines.size(); ++row) {
-    const std::string scale = row == 0 ? bytes_text(top) : "";
+    const std::string scale = row == 0 ? base::format_bytes(top) : "";
     std::string line = fmt::format("  {:<8}{:>10}  {}", row == 0 ? name : "", scale, lines[row]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
@@ -145,11 +141,12 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
   base::Table table({title, "bytes", "blocks", "share"});
   const std::size_t shown = std::min(top, uses.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    table.row({place_text(uses[i]), bytes_text(uses[i].bytes), base::format_count(uses[i].blocks),
+    table.row({place_text(uses[i]), base::format_bytes(uses[i].bytes),
+               base::format_count(uses[i].blocks),
                base::format_percent(percent(uses[i].bytes, whole))});
   }
   if (older > 0) {
-    table.row({"(allocated before the recording)", bytes_text(older), "–",
+    table.row({"(allocated before the recording)", base::format_bytes(older), "–",
                base::format_percent(percent(older, whole))});
   }
   return "\n" + table.text(width) + more_rows(uses.size(), shown);
@@ -157,10 +154,11 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
 
 // What happened beside the levels, a line each.
 std::string facts(const DeviceMemory& device) {
-  std::string text = fmt::format(
-      "\n  {}, {}, {} in total",
-      base::format_plural(device.allocations, "allocation", "allocations"),
-      base::format_plural(device.frees, "free", "frees"), bytes_text(device.allocated_bytes));
+  std::string text =
+      fmt::format("\n  {}, {}, {} in total",
+                  base::format_plural(device.allocations, "allocation", "allocations"),
+                  base::format_plural(device.frees, "free", "frees"),
+                  base::format_bytes(device.allocated_bytes));
   if (device.allocations > 0 && device.peak_bytes() > 0) {
     text += fmt::format(": {:.1f} × the peak", static_cast<double>(device.allocated_bytes) /
                                                    static_cast<double>(device.peak_bytes()));
@@ -170,15 +168,15 @@ std::string facts(const DeviceMemory& device) {
   if (peak.reserved) {
     const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
     text += fmt::format("  At the peak {} was reserved; {} of it was unused.\n",
-                        bytes_text(*peak.reserved),
+                        base::format_bytes(*peak.reserved),
                         base::format_percent(percent(unused, *peak.reserved)));
   }
   if (device.fragmentation && device.fragmentation->free_bytes > 0) {
     text += fmt::format(
         "  Fragmentation at the peak: {}. {} was free between blocks, the largest piece {}.\n",
         base::format_percent(device.fragmentation->share * 100),
-        bytes_text(device.fragmentation->free_bytes),
-        bytes_text(device.fragmentation->largest_free_bytes));
+        base::format_bytes(device.fragmentation->free_bytes),
+        base::format_bytes(device.fragmentation->largest_free_bytes));
   }
   if (device.without_address > 0) {
     text += fmt::format("  {} without an address: the owner of that memory is unknown.\n",

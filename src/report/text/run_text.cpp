@@ -48,7 +48,7 @@ std::string story(const RunReport& report, const trace::Trace& trace, std::size_
     return fmt::format("  This trace has no GPU work: {} on {}.\n",
                        base::format_plural(trace.spans.size(), "span", "spans"), threads);
   }
-  return wrapped(gpu_story(gpus_of(report.shares)), "  ", width);
+  return wrapped(gpu_story(gpus_of(report.shares, report.by_gpu)), "  ", width);
 }
 
 std::string shown_name(const Operation& operation) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <utility>
@@ -57,6 +58,19 @@ constexpr const char* kNothingRecorded =
     "library.\n"
     "  This program and its children used none of these.\n";
 
+// Of a file that has no work in it but values over time, as `fathom monitor --record` writes it.
+std::optional<std::string> story_of_values(const trace::Trace& trace) {
+  const auto series = std::count_if(
+      trace.counters.begin(), trace.counters.end(), [&](const trace::Counter& counter) {
+        return !trace.names.view(counter.name).ends_with("host memory");
+      });
+  if (series == 0 || trace.spans.size() > 0) return {};
+  return fmt::format(
+      "  No GPU work and no scopes in this file, but {}: fathom timeline draws them.\n",
+      base::format_plural(static_cast<std::uint64_t>(series), "series of values",
+                          "series of values"));
+}
+
 std::string story_of_gpus(const RunReport& report) {
   const ProfileSession& session = report.session;
   if (share_of_run(session, session.total_build_ns) > 0.5) {
@@ -66,13 +80,13 @@ std::string story_of_gpus(const RunReport& report) {
   if (report.shares.gpus.empty()) {
     return "The GPU runtime was called, but no GPU work was recorded.";
   }
-  return gpu_story(gpus_of(report.shares));
+  return gpu_story(gpus_of(report.shares, report.by_gpu));
 }
 
 std::string session_story(const RunReport& report, const trace::Trace& trace, std::size_t width) {
   const ProfileSession& session = report.session;
   if (session.gpu_ns) return wrapped(story_of_gpus(report), "  ", width);
-  if (session.scopes.empty()) return kNothingRecorded;
+  if (session.scopes.empty()) return story_of_values(trace).value_or(kNothingRecorded);
   std::uint64_t calls = 0;
   for (const auto& [name, scope] : session.scopes) calls += scope.calls;
   return fmt::format(

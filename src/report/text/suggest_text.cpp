@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "analyze/hta/device_info.h"
 #include "base/format.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
@@ -26,9 +27,8 @@ std::string duration_ms(double ms) {
 std::string device_of(const trace::Trace& trace) {
   for (const trace::Track& track : trace.tracks) {
     if (track.kind != trace::TrackKind::gpu_stream || track.span_count == 0) continue;
-    for (const trace::DeviceInfo& device : trace.run.devices) {
-      if (device.id == track.device) return device.name;
-    }
+    const trace::DeviceInfo* device = analyze::device_info(trace, track.device);
+    return device == nullptr ? std::string() : device->name;
   }
   return {};
 }
@@ -56,7 +56,9 @@ std::string hidden_text(const Suggestions& found) {
 
 std::string story(const SuggestReport& report) {
   const Suggestions& found = report.found;
-  if (report.trace.spans.size() == 0 && !report.trace.memory.empty()) {
+  const bool is_of_memory = report.trace.run.format == "PyTorch memory snapshot" ||
+                            (report.trace.spans.size() == 0 && !report.trace.memory.empty());
+  if (is_of_memory) {
     return "Nothing to suggest: this file records memory, not time. See: fathom memory " +
            base::shell_word(report.source);
   }

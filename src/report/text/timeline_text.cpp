@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "analyze/hta/hta_summary.h"
 #include "base/format.h"
 #include "base/printable.h"
 #include "base/shell_word.h"
@@ -17,14 +18,11 @@
 namespace fathom::report {
 namespace {
 
+using analyze::percent_of;
 using analyze::TimelineStats;
 using analyze::TrackActivity;
 
 constexpr std::size_t kActivityBarColumns = 40;
-
-double percent_of(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
-}
 
 std::size_t gpu_count(const TimelineStats& stats, const trace::Trace& trace) {
   std::set<std::int64_t> gpus;

@@ -1,0 +1,17 @@
+#include "report/page/run_page.h"
+
+#include "report/page/flame.h"
+#include "report/page/summary.h"
+#include "report/page/timeline.h"
+
+namespace fathom::report {
+
+std::string run_page(const explain::Analysis& analysis, const PageData& others) {
+  PageData data = page_timeline(analysis);
+  data.emplace_back("summary", page_summary(analysis));
+  data.emplace_back("flame", page_flame(analysis.flame(), analyze::FlameWeight::cpu));
+  data.insert(data.end(), others.begin(), others.end());
+  return page_html(data);
+}
+
+}  // namespace fathom::report
