@@ -25,7 +25,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR
 
 # All that is installed, and no benchmark.
 add_custom_target(installed)
-foreach(part fathom fathom_analysis fathom_program fathom_opencl fathom_cuda fathom_manual)
+foreach(part fathom fathom_analysis fathom_monitor_library fathom_runtime_library fathom_program fathom_opencl fathom_cuda fathom_manual)
   if(TARGET ${part})
     add_dependencies(installed ${part})
   endif()

@@ -17,20 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place in memory, for the disk is slow.
-std::string folder() {
-  static const std::string made = [] {
-    std::string pattern = fs::exists("/dev/shm") ? "/dev/shm/fathom-fuzz-XXXXXX" : "fuzz-XXXXXX";
-    return std::string(mkdtemp(pattern.data()));
-  }();
-  return made;
-}
+// A place in memory, for the disk is slow; gone at the end, unless a finding ends it.
+struct Folder {
+  Folder() : path(fs::exists("/dev/shm") ? "/dev/shm/fathom-fuzz-XXXXXX" : "fuzz-XXXXXX") {
+    if (mkdtemp(path.data()) == nullptr) __builtin_trap();
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string path;
+};
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fathom;
-  const std::string run = folder() + "/run.pftrace";
+  static const Folder folder;
+  const std::string run = folder.path + "/run.pftrace";
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   constexpr std::string_view kBetween = "\n--part--\n";  // between two parts
   try {

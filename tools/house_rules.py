@@ -20,17 +20,23 @@ MAY_USE = {
     "explain": {"base", "trace", "analyze", "advise"},
     "report": {"base", "trace", "analyze", "compare", "advise", "explain"},
     "record": {"base", "perfetto"},
+    "devices": {"base"},
+    "monitor": {"base", "devices"},
+    "runtime": {"base", "devices"},
+    "serve": {"base", "trace", "analyze", "compare", "advise", "explain", "report", "devices", "monitor"},
     "api": {"base", "trace", "analyze", "compare", "report"},
-    "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "explain", "report", "record"},
+    "cli": {"base", "trace", "profiler", "analyze", "compare", "advise", "explain", "report", "record",
+            "devices", "monitor", "runtime", "serve"},
 }
 # Public headers (include/fathom/) that are plain data: every room may speak in them. The others are the
 # profiler's face, but for compare.h, which is the api's.
-PUBLIC_DATA = {"change_type.h", "comparison_outcome.h", "detail/log_bucket.h", "figures.h", "results.h", "session.h"}
+PUBLIC_DATA = {"change_type.h", "comparison_outcome.h", "detail/log_bucket.h", "figures.h", "gpu_device.h",
+               "results.h", "session.h"}
 # What works a fact out of a trace. Reports get their facts from explain::Analysis, once.
 WORKS_OUT = re.compile(r"\b(analyze::(activity|bottlenecks|critical_path|dependencies|flame_tree|gpu_work|holistic|memory|"
-                       r"operations|profile_findings|session|step_spans|time_slices|timeline_stats)|advise::suggest)\(")
+                       r"operations|profile_findings|session|split|step_spans|time_slices|timeline_stats)|advise::suggest)\(")
 # Headers too heavy to be included by a header.
-HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp"]
+HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp", "yaml-cpp/yaml.h", "curses.h"]
 
 
 def sources():
@@ -43,7 +49,13 @@ def sources():
 def may_use_public(room, header):
     if header in PUBLIC_DATA:
         return True
-    return room in ({"api"} if header == "compare.h" else {"profiler", "record"})
+    if header == "compare.h":
+        return room == "api"
+    if header in {"router.h", "operation.h"}:
+        return room in {"runtime", "cli"}
+    if header == "monitor.h":
+        return room in {"monitor", "serve", "cli"}
+    return room in {"profiler", "record", "runtime"}
 
 
 def room_breaches(path, lines):
@@ -67,6 +79,40 @@ def room_breaches(path, lines):
         public = re.match(r'#include "fathom/(.*)"', line)
         if public and not may_use_public(room, public[1]):
             yield number, f"{room} may not include fathom/{public[1]}"
+
+
+def public_type_breaches():
+    """A type of two public headers under one name: each compiles alone, and a program of both crashes."""
+    defined = {}
+    for path in sorted((ROOT / "include" / "fathom").glob("*.h")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r"(?:struct|class|enum class)(?: FATHOM_API)? (\w+)\b[^;]*$", line)
+            if not found:
+                continue
+            other = defined.setdefault(found[1], path)
+            if other != path:
+                yield path.relative_to(ROOT), number, f"{found[1]} is a type of {other.name}, too"
+
+
+def joined_breaches():
+    """What two files of a room define under one name within themselves: a joined build has both in one."""
+    defined = {}
+    for path in sorted((ROOT / "src").rglob("*.cpp")):
+        room = path.relative_to(ROOT).parts[1]
+        is_own = False
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if line.startswith(("namespace {", "}  // namespace")):
+                is_own = line == "namespace {"
+            found = is_own and re.match(r"(?:constexpr [^(=]*?\b(k[A-Z]\w*)\b|(?:struct|class|enum class) (\w+)\b(?!.*;$)"
+                                        r"|(?=\S)(?!template|using)[\w:<>&*, ]*\w[&*>]* (\w+)\((.*)\) {$)", line)
+            if not found:
+                continue
+            # Functions may share a name if they take different things.
+            takes = re.sub(r"\w+(,|$)", r"\1", found[4] or "")
+            name = (room, found[1] or found[2] or found[3], takes)
+            other = defined.setdefault(name, path)
+            if other != path:
+                yield path.relative_to(ROOT), number, f"{name[1]} is defined in {other.relative_to(ROOT)}, too"
 
 
 def line_breaches(lines):
@@ -107,6 +153,8 @@ def main():
         if name.suffix == ".h":
             breaches += [(name, number, f"<{header}> in a header")
                          for number, line in enumerate(lines, 1) for header in HEAVY if f"<{header}>" in line]
+    breaches += public_type_breaches()
+    breaches += joined_breaches()
     lengths.sort(reverse=True)
     allowed = len(lengths) // 20
     breaches += [(name, 1, f"{count} lines: more than {MAX_LINES}, split it")

@@ -63,7 +63,7 @@ struct GpuActivity {
 };
 
 // A GPU that a recorder will refer to by its number.
-struct GpuDevice {
+struct DeviceRecord {
   std::int32_t device = 0;
   Name name;
 };
@@ -78,6 +78,8 @@ struct MemoryRecord {
   Name name = {};                           // of the call that allocated it
   std::optional<std::int64_t> thread = {};  // that allocated or freed it
   bool is_handle = false;  // `address` names an object, and is not where its memory is
+  // What the allocator has of this device now, for blocks that it gave out and for later ones.
+  std::optional<std::int64_t> total_reserved = {};
 };
 
 }  // namespace fathom

@@ -27,7 +27,7 @@ struct MemoryOptions {
 struct MemorySample {
   double time_ms = 0;
   double allocated_mb = 0;            // on all devices, since start()
-  std::optional<double> reserved_mb;  // absent: no recorder knows what an allocator keeps
+  std::optional<double> reserved_mb;  // by allocators that say so, a fathom::MemoryPool for one
   std::optional<double> rss_mb;       // resident memory of the process on the host
 };
 

@@ -115,7 +115,7 @@ class FATHOM_API Profiler {
   ScopeRef innermost_scope() noexcept;  // of the calling thread
   void record(const GpuActivity& activity) noexcept;
   void record(const MemoryRecord& record) noexcept;
-  void record(const GpuDevice& device) noexcept;
+  void record(const DeviceRecord& device) noexcept;
   void count_lost_activities(std::uint64_t count) noexcept;  // that the recorder had to leave out
 
  private:

@@ -1,5 +1,6 @@
 #include <fathom/compare.h>
 #include <fathom/fathom.h>
+#include <fathom/monitor.h>
 
 #include <cstdio>
 
@@ -12,6 +13,13 @@ int main() {
   const auto comparison = fathom::compare_profiling_runs("profile.json", "profile.json");
   const bool counted =
       summary.at("consumer").call_count() == 1000 && comparison.operations().size() == 1;
-  std::puts(counted ? "an installed Fathom works" : "an installed Fathom does not count");
-  return counted ? 0 : 1;
+  fathom::MonitorConfig config;
+  config.demo = true;
+  fathom::Monitor monitor(config);
+  monitor.start();
+  const bool watched = monitor.devices().size() == 2;
+  std::puts(!counted   ? "an installed Fathom does not count"
+            : !watched ? "an installed Fathom does not watch"
+                       : "an installed Fathom works");
+  return counted && watched ? 0 : 1;
 }
