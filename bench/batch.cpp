@@ -1,5 +1,6 @@
 // Many small operations in a batch, against the same one by one.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +15,7 @@ namespace {
 
 using namespace fathom;
 
-double best_ms(int rounds, const std::function<void()>& work) {
+double wall_ms(int rounds, const std::function<void()>& work) {
   double best = 1e300;
   for (int round = 0; round < rounds; ++round) {
     const auto begin = std::chrono::steady_clock::now();
@@ -24,6 +25,32 @@ double best_ms(int rounds, const std::function<void()>& work) {
   }
   return best;
 }
+
+// Wall time, processor time and how often a thread had to wait.
+struct Cost {
+  void take(const std::function<void()>& work) {
+    const rusage before = used();
+    best_ms = std::min(best_ms, wall_ms(1, work));
+    const rusage after = used();
+    least_cpu_ms = std::min(least_cpu_ms, cpu_ms(after) - cpu_ms(before));
+    waits += after.ru_nvcsw - before.ru_nvcsw;
+  }
+  static rusage used() {
+    rusage now = {};
+    getrusage(RUSAGE_SELF, &now);
+    return now;
+  }
+  static double cpu_ms(const rusage& of) {
+    const auto ms = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    return ms(of.ru_utime) + ms(of.ru_stime);
+  }
+
+  double best_ms = 1e300;
+  double least_cpu_ms = 1e300;
+  long waits = 0;
+};
 
 void print(const char* what, double together, double alone) {
   fmt::print("batch {}: {:.3f} ms, one by one {:.3f} ms, {:.2f} times as fast\n", what, together,
@@ -44,7 +71,7 @@ void products(Compute& compute) {
     batch.run();
   };
   alone();
-  print("10 products of 256 x 256", best_ms(15, together), best_ms(15, alone));
+  print("10 products of 256 x 256", wall_ms(15, together), wall_ms(15, alone));
 }
 
 void small_products(Compute& compute) {
@@ -60,7 +87,7 @@ void small_products(Compute& compute) {
     for (auto& result : out) batch.matmul(shape, result, a, a);
     batch.run();
   };
-  print("2,000 products of 16 x 16", best_ms(15, together), best_ms(15, alone));
+  print("2,000 products of 16 x 16", wall_ms(15, together), wall_ms(15, alone));
 }
 
 void xors(Compute& compute, const char* name, int rounds) {
@@ -80,7 +107,7 @@ void xors(Compute& compute, const char* name, int rounds) {
     for (std::size_t i = 0; i < kItems; ++i) batch.xor_words(part(out, i), part(a, i), part(a, i));
     batch.run();
   };
-  print(name, best_ms(rounds, together), best_ms(rounds, alone));
+  print(name, wall_ms(rounds, together), wall_ms(rounds, alone));
 }
 
 void lattices(Compute& compute) {
@@ -99,11 +126,22 @@ void lattices(Compute& compute) {
     for (const LatticeOptions& own : options) work.emplace_back([&] { pipeline(own); });
     execute_parallel(work);
   };
-  const double parallel = best_ms(7, together);
-  const double serial = best_ms(7, alone);
-  print("100 lattices through build, transform, path and structure", parallel, serial);
+  Cost parallel;
+  Cost serial;
+  for (int round = 0; round < 9; ++round) {  // in turn, so that what else runs is the same for both
+    parallel.take(together);
+    serial.take(alone);
+  }
+  print("100 lattices through build, transform, path and structure", parallel.best_ms,
+        serial.best_ms);
   fmt::print("  {:.2f} times the cores (at least 0.8)\n",
-             serial / parallel / std::max(1u, std::thread::hardware_concurrency()));
+             serial.best_ms / parallel.best_ms / std::max(1u, std::thread::hardware_concurrency()));
+  // What sharing costs, whoever else is on the cores: work that waits or is done twice.
+  fmt::print(
+      "  processor time {:.1f} ms in parallel, {:.1f} ms one by one; {} waits for a lock per "
+      "pipeline\n",
+      parallel.least_cpu_ms, serial.least_cpu_ms,
+      static_cast<double>(parallel.waits) / (9.0 * static_cast<double>(options.size())));
 }
 
 // What routing is worth: the same XOR where the router says, and on the OpenCL device.
@@ -115,10 +153,10 @@ void routed(Compute& compute) {
     for (int i = 0; i < count; ++i) compute.xor_words(out, a, a);
   };
   many(10);
-  const double host = best_ms(15, [&] { many(1000); }) / 1000;
+  const double host = wall_ms(15, [&] { many(1000); }) / 1000;
   compute.router().force(Operation::xor_words, 1);
   many(10);
-  const double device = best_ms(5, [&] { many(100); }) / 100;
+  const double device = wall_ms(5, [&] { many(100); }) / 100;
   fmt::print(
       "routing XOR of 5: {:.1f} ns where the router says (cpu), {:.1f} µs on {}: {:.0f} times as "
       "fast\n",
@@ -132,10 +170,10 @@ void routed(Compute& compute) {
     compute.graph_search(distances, lattice.offsets(), lattice.targets(), 0);
   };
   search();
-  const double on_host = best_ms(15, search);
+  const double on_host = wall_ms(15, search);
   compute.router().force(Operation::graph_search, 1);
   search();
-  const double on_device = best_ms(5, search);
+  const double on_device = wall_ms(5, search);
   compute.router().force(Operation::graph_search, {});
   fmt::print(
       "routing a search of 10,000 nodes: {:.3f} ms where the router says (cpu), {:.1f} ms on {}: "

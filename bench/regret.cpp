@@ -185,7 +185,7 @@ int main() {
   const auto cpu = runtime::cpu_device();
   const auto others = runtime::opencl_devices();
   if (!others.empty()) show(measured(*cpu, *others[0]));
-  DeviceModel desktop = runtime::default_opencl("desktop", false);
+  DeviceModel desktop = runtime::default_device("desktop", false);
   show(simulated("simulated desktop GPU", desktop));
   DeviceModel server = desktop;
   server.launch_ns = 5'000;

@@ -52,7 +52,7 @@ void keep(const T& value) {
 }  // namespace
 
 int main() {
-  fathom::DeviceModel gpu = fathom::runtime::default_opencl("gpu", false);
+  fathom::DeviceModel gpu = fathom::runtime::default_device("gpu", false);
   Router router({fathom::runtime::default_cpu(), gpu});
   std::unordered_map<std::uint64_t, double> table;
   for (std::uint64_t i = 0; i < 64 * fathom::kOperations; ++i) table[i * 7] = 1;

@@ -2,6 +2,7 @@
 //
 //   build/dev/bin/example_lattice                                   on this machine
 //   build/dev/bin/example_lattice simulated                         with a GPU that does not exist
+//   build/dev/bin/example_lattice models.json                       with those of a file
 //   fathom profile -o lattice.pftrace -- build/dev/bin/example_lattice   to see it explained
 #include <fathom/batch.h>
 #include <fathom/compute.h>
@@ -10,6 +11,7 @@
 #include <fathom/memory_monitor.h>
 
 #include <cstdio>
+#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -58,7 +60,8 @@ void multiply_many(fathom::Compute& compute) {
     batch.matmul({.rows = 64, .inner = 64, .columns = 64}, result, ones, ones);
   }
   const fathom::BatchResult done = batch.run();
-  std::printf("%zu products of 64 x 64 in %zu call\n", done.items, done.calls);
+  std::printf("%zu products of 64 x 64 in %zu %s\n", done.items, done.calls,
+              done.calls == 1 ? "call" : "calls");
   for (const std::size_t edge : {32, 256, 1024}) {
     const std::vector<float> operand(edge * edge, 1.0f);
     std::vector<float> product(operand.size());
@@ -66,12 +69,14 @@ void multiply_many(fathom::Compute& compute) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const bool is_simulated = argc > 1 && std::string_view(argv[1]) == "simulated";
-  fathom::Compute compute(
-      {.simulated = is_simulated ? std::vector{kSimulated} : std::vector<fathom::DeviceModel>()});
+int run(int argc, char** argv) {
+  std::vector<fathom::DeviceModel> simulated;
+  if (argc > 1 && std::string_view(argv[1]) == "simulated") {
+    simulated = {kSimulated};
+  } else if (argc > 1) {
+    simulated = fathom::read_device_models(argv[1]);
+  }
+  fathom::Compute compute({.simulated = simulated});
   compute.on_event([](const fathom::ComputeEvent& event) { std::puts(event.what.c_str()); });
 
   std::puts("Where would it run?");
@@ -86,4 +91,16 @@ int main(int argc, char** argv) {
   std::printf("pool: %llu allocations, %.0f %% of them reused\n",
               static_cast<unsigned long long>(pool.allocations), 100 * pool.hit_rate());
   fathom::profiler().print_summary();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {  // a file of models that is not one
+    std::fprintf(stderr, "example_lattice: %s\n", error.what());
+    return 2;
+  }
 }

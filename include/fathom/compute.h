@@ -22,6 +22,7 @@
 namespace fathom {
 
 struct ComputeOptions {
+  bool uses_cuda = true;
   bool uses_opencl = true;
   // Devices that do not exist, beside those that do: they compute on the CPU and take the time that
   // their models say.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fathom/export.h"
 
@@ -38,6 +39,10 @@ struct DeviceModel {
   double memory_bytes_per_second = 1e10;           // of its own memory
   std::optional<std::uint64_t> memory_bytes = {};  // all of it
 };
+
+// A JSON array of models, for devices that are simulated: docs/acting.md has the form. Throws
+// std::runtime_error with one line where the file is not that.
+FATHOM_API std::vector<DeviceModel> read_device_models(const std::string& path);
 
 // c = a · b for `batch` pairs of matrices, all row-major and dense: a is rows x inner, b is inner x
 // columns. Strides count elements from one matrix to the next of the batch; 0: directly after it.

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 
 #include "base/error.h"
 #include "runtime/compute_state.h"
+#ifdef FATHOM_RUNTIME_CUDA
+#include "runtime/cuda/cuda.h"
+#endif
 #include "runtime/machine_profile.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/work.h"
@@ -105,6 +110,11 @@ std::vector<std::unique_ptr<Device>> runtime::devices_of_this_machine(const Comp
                                                                       Clock& clock) {
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(cpu_device());
+#ifdef FATHOM_RUNTIME_CUDA
+  if (options.uses_cuda) {
+    for (auto& device : cuda_devices()) devices.push_back(std::move(device));
+  }
+#endif
   if (options.uses_opencl) {
     for (auto& device : opencl_devices()) devices.push_back(std::move(device));
   }
@@ -134,6 +144,10 @@ Ran Compute::xor_words(std::span<std::uint32_t> out, std::span<const std::uint32
 
 Ran Compute::matmul(const MatmulShape& shape, std::span<float> c, std::span<const float> a,
                     std::span<const float> b) {
+  // The libraries that multiply count rows by int.
+  if (std::max({shape.rows, shape.inner, shape.columns}) > INT32_MAX) {
+    throw base::Error("matmul", "the sizes are too large", "An edge is at most 2,147,483,647");
+  }
   const std::size_t each_a = product({shape.rows, shape.inner});
   const std::size_t each_b = product({shape.inner, shape.columns});
   const std::size_t each_c = product({shape.rows, shape.columns});

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fathom/profiler.h"
+#include "runtime/memory/pool_blocks.h"
 
 namespace fathom {
 namespace {
@@ -41,26 +42,6 @@ class CallScope {
  private:
   std::optional<detail::FixedScope> short_;
   Scope long_;
-};
-
-// Blocks of a device's pool that go back together.
-class Blocks {
- public:
-  explicit Blocks(MemoryPool& pool) : pool_(pool) {}
-  ~Blocks() {
-    for (const PoolBlock& block : blocks_) pool_.free(block);
-  }
-  Blocks(const Blocks&) = delete;
-  Blocks& operator=(const Blocks&) = delete;
-
-  Place add(std::size_t bytes) {
-    blocks_.push_back(pool_.allocate(bytes));
-    return {blocks_.back().segment, blocks_.back().offset};
-  }
-
- private:
-  MemoryPool& pool_;
-  std::vector<PoolBlock> blocks_;
 };
 
 std::vector<DeviceModel> models_of(const std::vector<std::unique_ptr<Device>>& devices) {
@@ -124,7 +105,7 @@ Ran Compute::State::run_on_host(Route route, std::span<const Input> inputs,
 Ran Compute::State::run_on_device(const Route& route, std::span<const Input> inputs,
                                   std::span<const Output> outputs, const Work& work) {
   Device& device = *devices[route.device];
-  Blocks blocks(*pools[route.device]);
+  runtime::PoolBlocks blocks(*pools[route.device]);
   std::vector<Place> in;
   std::vector<Place> out;
   for (const Input& input : inputs) in.push_back(blocks.add(input.bytes));

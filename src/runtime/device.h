@@ -38,7 +38,7 @@ inline constexpr std::uint32_t kUnreached = UINT32_MAX;  // of a graph search
 
 // All operations have happened when they return. Sizes and places are the caller's to check. Any
 // thread may call; what is called at once is done in some order, or at once. All but release()
-// throw DeviceLost.
+// throw DeviceLost; OutOfMemory where a driver notices only then that it has no room.
 class Device {
  public:
   explicit Device(DeviceModel model) : model_(std::move(model)) {}
@@ -47,7 +47,7 @@ class Device {
   virtual ~Device() = default;
 
   const DeviceModel& model() const { return model_; }
-  virtual const char* backend() const = 0;      // "cpu", "opencl", "simulated"
+  virtual const char* backend() const = 0;      // "cpu", "cuda", "opencl", "simulated"
   virtual std::string description() const = 0;  // for people
 
   virtual void* allocate(std::size_t bytes) = 0;  // null where there is no room

@@ -123,6 +123,10 @@ void write_model(base::JsonWriter& json, const DeviceModel& model) {
 }
 
 std::optional<std::string> contents(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    throw base::Error(path, "is a directory, not a file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::ostringstream text;
@@ -244,25 +248,14 @@ std::optional<MachineProfile> read_machine_profile(const std::string& path,
   return profile;
 }
 
-std::optional<MachineProfile> machine_profile_or_why_not(const std::string& path) {
+std::optional<MachineProfile> machine_profile_or_why_not(const std::string& path,
+                                                         std::string_view instead) {
   try {
     return read_machine_profile(path, machine_name());
   } catch (const base::Error& error) {
-    base::say(stderr, "fathom: " + base::printable(error.what()) + ". Defaults are used\n");
+    base::say(stderr, "fathom: " + base::printable(error.what()) + fmt::format(". {}\n", instead));
     return std::nullopt;
   }
-}
-
-std::vector<DeviceModel> read_device_models(const std::string& path) {
-  const auto text = contents(path);
-  if (!text) throw base::Error(path, "cannot be read");
-  std::vector<DeviceModel> models;
-  try {
-    elements(*text, [&](std::string_view object) { models.push_back(model_of(object)); });
-  } catch (const Damaged& damage) {
-    throw base::Error(path, damage.what, "A JSON array of devices is expected: docs/acting.md");
-  }
-  return models;
 }
 
 void apply(const MachineProfile& profile, Router& router) {
@@ -279,6 +272,19 @@ void apply(const MachineProfile& profile, Router& router) {
 }  // namespace fathom::runtime
 
 namespace fathom {
+
+std::vector<DeviceModel> read_device_models(const std::string& path) {
+  const auto text = runtime::contents(path);
+  if (!text) throw base::Error(path, "no such file");
+  std::vector<DeviceModel> models;
+  try {
+    runtime::elements(
+        *text, [&](std::string_view object) { models.push_back(runtime::model_of(object)); });
+  } catch (const runtime::Damaged& damage) {
+    throw base::Error(path, damage.what, "A JSON array of devices is expected: docs/acting.md");
+  }
+  return models;
+}
 
 Router Router::of_this_machine(const RouterOptions& options) {
   const auto profile = runtime::machine_profile_or_why_not(runtime::machine_profile_path());

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,11 +41,10 @@ void write_machine_profile(const std::string& path, const MachineProfile& profil
 std::optional<MachineProfile> read_machine_profile(const std::string& path,
                                                    const std::string& machine);
 MachineProfile parse_machine_profile(const std::string& text, const std::string& path);
-// The same, but what is wrong becomes a line on standard error and there is no profile.
-std::optional<MachineProfile> machine_profile_or_why_not(const std::string& path);
-
-// A JSON array of models, as the devices of a profile are: for simulated devices.
-std::vector<DeviceModel> read_device_models(const std::string& path);
+// The same, but what is wrong becomes a line on standard error, with what is done instead, and
+// there is no profile.
+std::optional<MachineProfile> machine_profile_or_why_not(
+    const std::string& path, std::string_view instead = "Defaults are used");
 
 // Tells a router what the profile knows of its devices.
 void apply(const MachineProfile& profile, Router& router);

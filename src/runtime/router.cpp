@@ -3,107 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <mutex>
 
 #include "base/error.h"
 #include "base/format.h"
-#include "runtime/cost_curve.h"
-#include "runtime/quick_log2.h"
+#include "runtime/router_state.h"
 #include "runtime/work.h"
-
-namespace fathom::runtime {
-
-struct Learner {
-  explicit Learner(const std::function<double(double)>& ns) : curve(ns) {}
-  CostCurve curve;
-  std::atomic<std::uint64_t> last_call = 0;  // of the operation, by number
-  std::mutex mutex;                          // for all below, and for writing the curve
-  RouteStatistics statistics;
-  double errors = 0;
-  bool is_calibrated = false;
-};
-
-// Who told an operation to run where; the strongest that has a word decides.
-struct Told {
-  static constexpr std::uint32_t kNothing = UINT32_MAX;
-  std::atomic<std::uint32_t> code = kNothing;
-  std::atomic<std::uint32_t> environment = kNothing;
-  std::atomic<std::uint32_t> file = kNothing;
-};
-
-}  // namespace fathom::runtime
 
 namespace fathom {
 namespace {
 
+using runtime::Candidate;
 using runtime::CostCurve;
 using runtime::Learner;
+using runtime::log2_of_size;
 using runtime::Told;
 
 // Every so many decisions of a thread it is asked whether one should explore.
 constexpr unsigned kDecisionsPerLook = 32;
-// A device that was used for the operation this recently is known.
-constexpr std::uint64_t kRecentCalls = 100;
-
-float log2_of_size(double size) {
-  constexpr float kMostSize = 0x1p100f;
-  return runtime::quick_log2(std::min(static_cast<float>(size), kMostSize));
-}
-
-struct Candidate {
-  DeviceIndex device = kHost;
-  double ns = 0;
-};
 
 }  // namespace
 
-struct Router::State {
-  State(std::vector<DeviceModel> models, const RouterOptions& router_options);
-
-  Learner& learner(Operation operation, DeviceIndex device) {
-    return *learners[static_cast<std::size_t>(operation) * devices.size() + device];
-  }
-  double transfers_ns(Operation operation, double size, DeviceIndex device,
-                      DeviceIndex where) const;
-  std::optional<double> expected(Operation operation, double size, float log2_size,
-                                 DeviceIndex device, DeviceIndex where) const;
-  bool told(Operation operation, Route& route) const;
-  std::optional<Candidate> to_explore(const Route& best, float log2_size);
-  void obey(std::string_view environment);
-
-  std::vector<DeviceModel> devices;
-  RouterOptions options;
-  std::vector<std::unique_ptr<Learner>> learners;  // by operation, then device
-  std::vector<std::atomic<float>> link_slowness;   // measured / modelled
-  std::vector<std::atomic<bool>> lost;
-  std::array<Told, kOperations> orders;
-  std::array<std::atomic<std::uint64_t>, kOperations> calls = {};
-  std::array<std::atomic<double>, kOperations> exploration_ns = {};  // that may be spent
-  bool links_matter = false;
-};
-
-Router::State::State(std::vector<DeviceModel> models, const RouterOptions& router_options)
-    : devices(std::move(models)),
-      options(router_options),
-      link_slowness(devices.size()),
-      lost(devices.size()) {
-  if (devices.empty()) throw base::Error("router", "no device", "The first one is the host");
-  for (std::size_t operation = 0; operation < kOperations; ++operation) {
-    for (const DeviceModel& model : devices) {
-      learners.push_back(std::make_unique<Learner>([&](double size) {
-        return runtime::modelled_ns(model, static_cast<Operation>(operation), size);
-      }));
-    }
-  }
-  for (std::size_t device = 0; device < devices.size(); ++device) {
-    link_slowness[device] = 1;
-    links_matter = links_matter || !devices[device].shares_host_memory;
-  }
-  if (options.environment) obey(*options.environment);
-}
-
+// What each decision passes through is in this file, so that the compiler can inline it.
 double Router::State::transfers_ns(Operation operation, double size, DeviceIndex device,
                                    DeviceIndex where) const {
   if (device == where || !links_matter) return 0;
@@ -139,51 +59,6 @@ bool Router::State::told(Operation operation, Route& route) const {
   return obeys(order.code, RouteCause::told_by_code) ||
          obeys(order.environment, RouteCause::told_by_environment) ||
          obeys(order.file, RouteCause::told_by_file);
-}
-
-// The cheapest device that has not been used for long and that the budget pays for.
-std::optional<Candidate> Router::State::to_explore(const Route& best, float log2_size) {
-  const auto operation = static_cast<std::size_t>(best.operation);
-  std::optional<Candidate> found;
-  for (DeviceIndex device = 0; device < devices.size(); ++device) {
-    if (device == best.device) continue;
-    const auto ns = expected(best.operation, best.size, log2_size, device, best.where);
-    if (!ns || *ns > options.exploration_bound * best.expected_ns) continue;
-    if (calls[operation] - learner(best.operation, device).last_call < kRecentCalls) continue;
-    if (!found || *ns < found->ns) found = Candidate{device, *ns};
-  }
-  if (!found) return std::nullopt;
-  const double extra = found->ns - best.expected_ns;
-  double left = exploration_ns[operation];
-  do {
-    if (left < extra) return std::nullopt;
-  } while (!exploration_ns[operation].compare_exchange_weak(left, left - extra));
-  return found;
-}
-
-void Router::State::obey(std::string_view environment) {
-  const auto fail = [&](std::string_view word, const std::string& what) {
-    throw base::Error(fmt::format("FATHOM_ROUTE: '{}'", word), what,
-                      "Write OPERATION=DEVICE, for example matmul=cpu,*=opencl:0");
-  };
-  while (!environment.empty()) {
-    const std::string_view word = environment.substr(0, environment.find(','));
-    environment.remove_prefix(std::min(environment.size(), word.size() + 1));
-    const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos) fail(word, "no '='");
-    const std::string_view device = word.substr(equals + 1);
-    const auto found = std::ranges::find(devices, device, &DeviceModel::name);
-    if (found == devices.end()) fail(word, "no such device");
-    const auto index = static_cast<DeviceIndex>(found - devices.begin());
-    const std::string_view name = word.substr(0, equals);
-    const auto operation = operation_named(name);
-    if (!operation && name != "*") fail(word, "no such operation");
-    for (std::size_t i = 0; i < kOperations; ++i) {
-      const bool is_meant = operation ? static_cast<std::size_t>(*operation) == i
-                                      : orders[i].environment == Told::kNothing;
-      if (is_meant) orders[i].environment = index;
-    }
-  }
 }
 
 Router::Router(std::vector<DeviceModel> devices, const RouterOptions& options)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fathom/memory_pool.h"
 #include "runtime/work.h"
 
 namespace fathom::runtime {
@@ -115,6 +116,17 @@ std::optional<CallTime> measure_size(Device& device, Clock& clock, Operation ope
   return CallTime{size, median_ns(clock, seconds, call)};
 }
 
+// Some drivers notice only at the first use that there is no room.
+std::optional<CallTime> measure_where_there_is_room(Device& device, Clock& clock,
+                                                    Operation operation, double size,
+                                                    double seconds) {
+  try {
+    return measure_size(device, clock, operation, size, seconds);
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  }
+}
+
 std::vector<double> sizes_of(Operation operation) {
   std::vector<double> sizes;
   const double step = operation == Operation::matmul ? 2 : 4;
@@ -137,7 +149,8 @@ DeviceModel& entry(MachineProfile& profile, const DeviceModel& model) {
 MachineProfile begin_with(const TuneOptions& options) {
   MachineProfile profile;
   if (!options.begins_anew) {
-    if (auto old = machine_profile_or_why_not(options.path)) profile = std::move(*old);
+    if (auto old = machine_profile_or_why_not(options.path, "All is measured anew"))
+      profile = std::move(*old);
   }
   profile.machine = machine_name();
   return profile;
@@ -152,7 +165,7 @@ std::vector<CallTime> measure_curve(Device& device, Clock& clock, Operation oper
   const double each = seconds / static_cast<double>(sizes.size());
   const std::int64_t begin = clock.now_ns();
   for (const double size : sizes) {
-    const auto call = measure_size(device, clock, operation, size, each);
+    const auto call = measure_where_there_is_room(device, clock, operation, size, each);
     if (!call) break;
     if (call->ns > 0) calls.push_back(*call);
     const bool is_over = static_cast<double>(clock.now_ns() - begin) > seconds * 1e9;

@@ -19,6 +19,7 @@ struct TuneStep {
 struct TuneOptions {
   std::string path;  // of the profile; written after each curve, so that tuning can go on later
   bool begins_anew = false;
+  bool uses_cuda = true;
   bool uses_opencl = true;
   double seconds_per_curve = 0.5;  // about; a curve stops at the size that takes longer
   std::function<void(const TuneStep&)> progress = {};

@@ -110,7 +110,7 @@ DeviceModel default_cpu() {
           .memory_bytes_per_second = 1e10};
 }
 
-DeviceModel default_opencl(const std::string& name, bool is_cpu) {
+DeviceModel default_device(const std::string& name, bool is_cpu) {
   DeviceModel model = {.name = name,
                        .launch_ns = 20'000,
                        .link_latency_ns = 10'000,

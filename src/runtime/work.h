@@ -22,8 +22,9 @@ double modelled_ns(const DeviceModel& model, Operation operation, double size);
 double modelled_transfer_ns(const DeviceModel& model, double bytes);
 double modelled_transfers_ns(const DeviceModel& model, Operation operation, double size);
 
-// The models that we begin with where nothing is known of a device.
+// The models that we begin with where nothing is known of a device; that of a GPU, or of a CPU that
+// OpenCL calls a device.
 DeviceModel default_cpu();
-DeviceModel default_opencl(const std::string& name, bool is_cpu);
+DeviceModel default_device(const std::string& name, bool is_cpu);
 
 }  // namespace fathom::runtime

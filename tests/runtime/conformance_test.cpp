@@ -9,6 +9,9 @@
 #include <random>
 #include <string>
 
+#ifdef FATHOM_RUNTIME_CUDA
+#include "runtime/cuda/cuda.h"
+#endif
 #include "runtime/device.h"
 #include "runtime/opencl/opencl.h"
 #include "runtime/simulated/simulated.h"
@@ -40,14 +43,25 @@ VirtualClock& test_clock() {
   return clock;
 }
 
+std::unique_ptr<Device> first_of(std::vector<std::unique_ptr<Device>> devices) {
+  return devices.empty() ? nullptr : std::move(devices[0]);
+}
+
 std::vector<Tested> all_devices() {
   return {
       {"cpu", [] { return cpu_device(); }},
-      {"opencl",
-       []() -> std::unique_ptr<Device> {
-         auto devices = opencl_devices();
-         return devices.empty() ? nullptr : std::move(devices[0]);
+      {"opencl", [] { return first_of(opencl_devices()); }},
+#ifdef FATHOM_RUNTIME_CUDA
+      {"cuda", [] { return first_of(cuda_devices()); }},
+      {"cuda_stand_in",
+       [] {
+         return first_of(cuda_devices({STAND_IN_DRIVER, STAND_IN_CUBLAS}));
        }},
+      {"cuda_stand_in_without_cublas",
+       [] {
+         return first_of(cuda_devices({STAND_IN_DRIVER, "libno_cublas.so"}));
+       }},
+#endif
       {"simulated", [] { return simulated_device({.name = "simulated"}, test_clock()); }},
   };
 }
@@ -160,6 +174,7 @@ TEST_P(Conformance, MatmulIsWithinTheErrorOfItsSum) {
                                            {64, 64, 64},
                                            {5, 100, 1},
                                            {.rows = 100, .inner = 1, .columns = 70},
+                                           {.rows = 3, .inner = 0, .columns = 4},
                                            {130, 70, 129}};
   for (const MatmulShape& shape : shapes) {
     const auto a = floats(random_, shape.rows * shape.inner);

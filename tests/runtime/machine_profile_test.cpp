@@ -101,6 +101,34 @@ TEST(MachineProfile, IsWhatTheRouterOfThisMachineGoesBy) {
   std::filesystem::remove(path);
 }
 
+TEST(DeviceModels, AreReadFromAFile) {
+  const std::string path = testing::TempDir() + "models.json";
+  const auto write = [&](const char* text) { std::ofstream(path) << text; };
+  write(R"([{"name": "gpu", "launch_ns": 5000, "flops_per_second": 1e13, "memory_bytes": 1000}])");
+  const auto models = read_device_models(path);
+  ASSERT_EQ(models.size(), 1u);
+  EXPECT_EQ(models[0].name, "gpu");
+  EXPECT_EQ(models[0].launch_ns, 5000);
+  EXPECT_EQ(models[0].memory_bytes, 1000u);
+  EXPECT_FALSE(models[0].shares_host_memory);
+  const auto message = [&](const std::string& of) {
+    try {
+      read_device_models(of);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char* wrong : {"", "{}", "[{}]", R"([{"name": "gpu", "launch_ns": -1}])",
+                            R"([{"name": "gpu", "flops_per_second": 0}])", "[{\"name\""}) {
+    write(wrong);
+    EXPECT_TRUE(message(path).starts_with(path)) << wrong;
+    EXPECT_EQ(message(path).find('\n'), std::string::npos) << wrong;
+  }
+  EXPECT_EQ(message("/nonexistent.json"), "/nonexistent.json: no such file");
+  std::remove(path.c_str());
+}
+
 TEST(MachineProfile, ThereMayBeNone) {
   EXPECT_FALSE(machine_profile_or_why_not("/nonexistent/machine.json"));
   EXPECT_FALSE(machine_profile_or_why_not(""));

@@ -4,6 +4,9 @@
 
 namespace fathom::runtime {
 
+// As much of many products as is worth a thread of its own.
+inline constexpr double kFlopsPerTask = 2e6;
+
 // One product by OpenBLAS, on as many threads as it likes.
 void multiply_matrices(const MatmulShape& shape, const float* a, const float* b, float* c);
 

@@ -15,7 +15,6 @@ namespace {
 
 // As much as is worth a thread of its own.
 constexpr std::size_t kElementsPerTask = 1 << 16;
-constexpr double kFlopsPerTask = 2e6;
 constexpr std::align_val_t kCpuAlignment{256};
 
 template <typename T>

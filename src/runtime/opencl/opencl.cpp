@@ -8,6 +8,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "fathom/memory_pool.h"
 #include "runtime/opencl/kernels.h"
 #include "runtime/work.h"
 
@@ -32,7 +33,7 @@ T number_of(cl_device_id device, cl_device_info what) {
 
 DeviceModel model_of(cl_device_id device, std::size_t index) {
   const bool is_cpu = (number_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
-  DeviceModel model = default_opencl(fmt::format("opencl:{}", index), is_cpu);
+  DeviceModel model = default_device(fmt::format("opencl:{}", index), is_cpu);
   model.memory_bytes = number_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   return model;
 }
@@ -92,6 +93,9 @@ OpenclDevice::~OpenclDevice() {
 
 void OpenclDevice::check(cl_int status, const char* what) const {
   if (status == CL_SUCCESS) return;
+  if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE) {  // some drivers find room at the first use
+    throw OutOfMemory(model_.name + ": out of memory");
+  }
   throw DeviceLost(fmt::format("{}: {} failed with {}", model_.name, what, status));
 }
 
