@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "fathom/router.h"
+#include "report/json/document.h"
 #include "runtime/machine_profile.h"
 
 namespace fathom::cli {
@@ -44,7 +45,8 @@ std::string to_json(const Answer& answer) {
   std::string text;
   base::JsonWriter json(text);
   const auto& devices = answer.router.devices();
-  json.begin_object().key("operation").value(name_of(answer.route.operation));
+  report::begin_document(json, "route");
+  json.key("operation").value(name_of(answer.route.operation));
   json.key("size").value(answer.route.size);
   json.key("where").value(devices[answer.route.where].name);
   json.key("device").value(devices[answer.route.device].name);
@@ -122,6 +124,7 @@ Command route_command() {
   command.positional("SIZE", &options->size, "How much of it");
   command.options.back().range = {.least = 1, .most = 1e15};
   command.option("--where", &options->where, "The device where the data is; the host by default");
+  command.options.back().type = "DEVICE";
   command.json(options->outputs, "The answer as JSON; to a file if one is named",
                JsonWord::is_a_file);
   command.run = [options](Files& files) { return run(*options, files); };

@@ -1,18 +1,20 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/json_scan.h"
+#include "base/json_writer.h"
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/tune_from.h"
 #include "record/launch/injection.h"
+#include "report/json/document.h"
 #include "runtime/machine_profile.h"
 #include "runtime/tune_entry.h"
 
@@ -28,13 +30,16 @@ Examples:
   fathom tune
   fathom tune --again                 measure everything anew
   fathom tune --from run.pftrace      from a recorded run of a program that uses the runtime library
-  fathom tune -o gpu-node.json)";
+  fathom tune -o gpu-node.json        to a file that FATHOM_MACHINE_PROFILE will name
+  fathom tune --json | jq .operations)";
 
 struct TuneCommandOptions {
   std::string output;
   std::vector<std::string> from;
   bool again = false;
+  bool no_cuda = false;
   bool no_opencl = false;
+  Outputs outputs;
 };
 
 using Measure = decltype(&fathom_tune_this_machine);
@@ -55,6 +60,7 @@ void measure(const TuneCommandOptions& options, const std::string& path) {
   runtime::TuneOptions asked;
   asked.path = path;
   asked.begins_anew = options.again;
+  asked.uses_cuda = !options.no_cuda;
   asked.uses_opencl = !options.no_opencl;
   std::unique_ptr<base::Progress> progress;
   std::size_t done = 0;
@@ -65,92 +71,64 @@ void measure(const TuneCommandOptions& options, const std::string& path) {
   measuring_function()(asked);
 }
 
-struct Calls {
-  std::map<double, std::vector<double>> by_size;
+// Where an operation runs as it grows.
+struct Crossover {
+  Operation operation = Operation::xor_words;
+  std::string small;                // fastest for small sizes
+  std::optional<double> from_size;  // nothing: at all sizes
+  std::string large;                // fastest from there on
 };
 
-// Scopes of the runtime library say what they are, how large, and where they ran.
-void collect(const trace::Trace& trace, std::map<std::pair<Operation, std::string>, Calls>& found) {
-  for (trace::SpanId id = 0; id < trace.spans.size(); ++id) {
-    if (trace.spans.kind[id] != trace::SpanKind::scope) continue;
-    const auto operation = operation_named(trace.name(id));
-    if (!operation) continue;
-    std::optional<double> size;
-    std::string device;
-    base::for_each_member(trace.args(id), base::JsonScanner::Mode::lenient,
-                          [&](std::string_view key, std::string_view value) {
-                            if (key == "size") size = base::real_of(value);
-                            if (key == "runs_on" && value.size() > 2) {
-                              device = base::unescaped(value.substr(1, value.size() - 2));
-                            }
-                          });
-    const auto ns = static_cast<double>(trace.spans.duration_ns[id]);
-    if (size && *size >= 1 && ns > 0 && !device.empty()) {
-      found[{*operation, device}].by_size[*size].push_back(ns);
-    }
-  }
-}
-
-double median_ns(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle;
-}
-
-// Sizes that were recorded replace those beside them; the others stay.
-void replace(std::vector<CallTime>& curve, const Calls& recorded) {
-  for (const auto& [size, times] : recorded.by_size) {
-    std::erase_if(curve, [at = size](const CallTime& call) {
-      return call.size > at / 1.2 && call.size < at * 1.2;
-    });
-    curve.push_back({size, median_ns(times)});
-  }
-  std::ranges::sort(curve, {}, &CallTime::size);
-}
-
-void learn_from(const std::vector<std::string>& runs, const std::string& path, Files& files) {
-  std::map<std::pair<Operation, std::string>, Calls> found;
-  for (const std::string& run : runs) collect(files.load(run), found);
-  if (found.empty()) {
-    throw base::Error(runs[0], "no operation of the runtime library that took 10 µs or longer",
-                      "Record a program that uses it: fathom profile -o run.pftrace -- PROGRAM");
-  }
-  auto profile = runtime::machine_profile_or_why_not(path);
-  if (!profile) {
-    throw base::Error(path, "no profile of this machine to add to", "First run: fathom tune");
-  }
-  for (const auto& [key, calls] : found) {
-    const auto own = std::ranges::find_if(profile->curves, [&of = key](const auto& curve) {
-      return curve.operation == of.first && curve.device == of.second;
-    });
-    if (own != profile->curves.end()) replace(own->calls, calls);
-  }
-  runtime::write_machine_profile(path, *profile);
-}
-
-// From which size on the other devices are faster than the host.
-std::string to_text(const runtime::MachineProfile& profile, std::size_t width) {
+std::vector<Crossover> crossovers(const runtime::MachineProfile& profile) {
   Router router(profile.devices, {.exploration_share = 0});
   runtime::apply(profile, router);
-  base::Table table({"operation", "fastest for small sizes", "from size", "fastest from there on"});
+  std::vector<Crossover> found;
   for (std::size_t i = 0; i < kOperations; ++i) {
     const auto operation = static_cast<Operation>(i);
-    const DeviceIndex first = router.route(operation, 1).device;
-    double size = 1;
+    const auto fastest = [&](double size) { return router.route(operation, size).device; };
     const double most = operation == Operation::matmul ? 1e4 : 1e9;
-    while (size < most && router.route(operation, size).device == first) size *= 1.05;
-    const bool changes = size < most;
-    const auto name = [&](double at) {
-      return router.devices()[router.route(operation, at).device].name;
-    };
-    table.row({std::string(name_of(operation)), name(1),
-               changes ? base::format_count(static_cast<std::uint64_t>(size)) : "–",
-               changes ? name(size) : "–"});
+    double size = 1;
+    while (size < most && fastest(size) == fastest(1)) size *= 1.05;
+    Crossover& one = found.emplace_back();
+    one.operation = operation;
+    one.small = router.devices()[fastest(1)].name;
+    if (size >= most) continue;
+    one.from_size = size;
+    one.large = router.devices()[fastest(size)].name;
+  }
+  return found;
+}
+
+std::string to_text(const runtime::MachineProfile& profile, std::size_t width) {
+  base::Table table({"operation", "fastest for small sizes", "from size", "fastest from there on"});
+  for (const Crossover& one : crossovers(profile)) {
+    table.row({std::string(name_of(one.operation)), one.small,
+               one.from_size ? base::format_count(static_cast<std::uint64_t>(*one.from_size)) : "–",
+               one.from_size ? one.large : "–"});
   }
   return table.text(width);
 }
 
-Ending run(const TuneCommandOptions& options, Files& files) {
+std::string to_json(const runtime::MachineProfile& profile, const std::string& path) {
+  std::string text;
+  base::JsonWriter json(text);
+  report::begin_document(json, "tune");
+  json.key("profile").value(path).key("machine").value(profile.machine);
+  json.key("devices").begin_array();
+  for (const DeviceModel& device : profile.devices) json.value(device.name);
+  json.end_array().key("operations").begin_array();
+  for (const Crossover& one : crossovers(profile)) {
+    json.begin_object().key("operation").value(name_of(one.operation));
+    json.key("small").value(one.small).key("from_size").value(one.from_size);
+    json.key("large").value(report::known_text(one.large));
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return text + "\n";
+}
+
+// Where the profile goes. Found out first, for measuring takes a while.
+std::string profile_path(const TuneCommandOptions& options) {
   const std::string path =
       options.output.empty() ? runtime::machine_profile_path() : options.output;
   if (path.empty()) {
@@ -158,18 +136,32 @@ Ending run(const TuneCommandOptions& options, Files& files) {
                       "no place for the profile: neither HOME nor XDG_CONFIG_HOME is set",
                       "Name a file with -o");
   }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    throw base::Error(path, "is a directory", "Name a file in it");
+  }
+  return path;
+}
+
+Ending run(TuneCommandOptions options, Files& files) {
+  resolve(options.outputs, files);
+  const std::string path = profile_path(options);
   if (options.from.empty()) {
     measure(options, path);
   } else {
-    learn_from(options.from, path, files);
+    learn_from_runs(options.from, path, files);
   }
   const auto profile = runtime::machine_profile_or_why_not(path);
   if (!profile) return {.status = kBadUsageOrInput};
-  write_text(fmt::format("{}: {}, {}\n\n", path, profile->machine,
-                         base::format_plural(profile->devices.size(), "device", "devices")) +
-                 to_text(*profile, base::terminal_width(stdout)) +
-                 "\nTry: fathom route matmul 1024\n",
-             {}, files);
+  const Outputs& outputs = options.outputs;
+  if (outputs.wants_json) write_json(to_json(*profile, path), outputs.json, files);
+  if (outputs.wants_text()) {
+    write_text(fmt::format("{}: {}, {}\n\n", path, profile->machine,
+                           base::format_plural(profile->devices.size(), "device", "devices")) +
+                   to_text(*profile, base::terminal_width(stdout)) +
+                   "\nTry: fathom route matmul 1024\n",
+               {}, files);
+  }
   return {};
 }
 
@@ -181,7 +173,10 @@ Command tune_command() {
   command.option("-o,--output", &options->output, "The profile to write");
   command.option("--from", &options->from, "Learn from recorded runs instead of measuring");
   command.option("--again", &options->again, "Measure what is in the profile, too");
-  command.option("--no-opencl", &options->no_opencl, "The host alone");
+  command.option("--no-cuda", &options->no_cuda, "Leave out CUDA devices");
+  command.option("--no-opencl", &options->no_opencl, "Leave out OpenCL devices");
+  command.json(options->outputs, "Which device is fastest from which size on, as JSON",
+               JsonWord::is_a_file);
   command.only_one_of = {"--from", "--again"};
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -99,7 +99,7 @@ TEST(Schemas, HaveAnIdEach) {
     EXPECT_EQ(schema["$id"], "https://fathom.invalid/" + file);
     EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   }
-  EXPECT_EQ(schemas, 15);
+  EXPECT_EQ(schemas, 17);
 }
 
 TEST(Schemas, OfAnswersAreNoTraces) {
