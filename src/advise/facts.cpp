@@ -83,11 +83,13 @@ TransferDirection direction_of(std::string_view copy_name) {
 
 }  // namespace
 
-Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall)
+Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall,
+             HostTime measured)
     : trace(recorded),
       plan(ready),
       on(*ready.on),
       spans(recorded.spans),
+      host_time(std::move(measured)),
       platform(platform_of(recorded)),
       names(recorded),
       roles(analyze::call_roles(recorded)),

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/host_operation.h"
 #include "advise/platform.h"
 #include "advise/replay.h"
 #include "advise/zero_fills.h"
@@ -36,13 +37,15 @@ enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
-  Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall);
+  Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall,
+        HostTime measured);
 
   const trace::Trace& trace;
   const ReplayPlan& plan;
   const analyze::Dependencies& on;
   const trace::Spans& spans;
-  Platform platform;  // what the trace is of
+  HostTime host_time;  // of the machine that asks
+  Platform platform;   // what the trace is of
   analyze::HostNames names;
   std::vector<analyze::CallRole> roles;  // by name
   std::vector<trace::SpanId> waits;      // calls that waited for GPU work, in order

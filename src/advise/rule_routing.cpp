@@ -10,7 +10,8 @@
 //          the result back, and its kernels take less time than its copies and calls; 10 times or
 //          more.
 // Edit     It moves to the host: its GPU work and waits go away, and it takes 20, 10 and 5 times as
-//          long there as its kernels took, but never longer than it did.
+//          long there as its kernels took, but never longer than it did. Where `fathom tune`
+//          measured the operation at these sizes on the machine that asks: 2, 1 and 1 times that.
 namespace fathom::advise {
 namespace {
 
@@ -22,11 +23,14 @@ struct Trip {
   std::int64_t kernel_ns = 0;
   std::int64_t other_ns = 0;  // copies and calls
   bool comes_back = false;
+  std::optional<double> host_ns;  // as measured
   std::vector<std::uint32_t> rows;
 };
 
 struct Trips {
   std::int64_t total_ns = 0;
+  std::int64_t kernel_ns = 0;
+  std::optional<double> host_ns = 0;  // nothing where it is not known of a call
   std::vector<std::pair<SpanId, Trip>> calls;
 };
 
@@ -60,19 +64,29 @@ std::map<SpanId, Trip> trips_of(const Facts& facts) {
   return trips;
 }
 
+std::optional<double> measured_on_host(const Facts& facts, SpanId call) {
+  if (!facts.host_time) return std::nullopt;
+  const auto operation = host_operation(facts.trace, call);
+  return operation ? facts.host_time(operation->name, operation->size) : std::nullopt;
+}
+
 std::map<trace::NameId, Trips> round_trips(const Facts& facts) {
   std::map<trace::NameId, Trips> found;
   for (auto& [call, trip] : trips_of(facts)) {
     const bool is_round = trip.comes_back && trip.kernel_ns > 0;
     if (!is_round || trip.kernel_ns >= trip.other_ns) continue;
+    trip.host_ns = measured_on_host(facts, call);
     Trips& trips = found[facts.spans.name[call]];
     trips.total_ns += facts.spans.duration_ns[call];
+    trips.kernel_ns += trip.kernel_ns;
+    if (trips.host_ns && trip.host_ns) *trips.host_ns += *trip.host_ns;
+    if (!trip.host_ns) trips.host_ns.reset();
     trips.calls.emplace_back(call, trip);
   }
   return found;
 }
 
-void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& trip, double slower) {
+void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& trip, double host_ns) {
   for (const std::uint32_t row : trip.rows) {
     scale_work(edits, facts.plan, row, 0);
     scale_lag(edits, facts.plan, row, 0);
@@ -83,8 +97,7 @@ void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& tri
     const SpanId span = facts.on.host.span[i];
     if (span != kNoSpan && facts.is_wait(span)) ignore_waits_of(edits, facts.plan, span);
   }
-  const double left = static_cast<double>(trip.kernel_ns) * slower /
-                      static_cast<double>(facts.spans.duration_ns[call]);
+  const double left = host_ns / static_cast<double>(facts.spans.duration_ns[call]);
   scale_host(edits, facts.plan, call, std::min(1.0, left));
 }
 
@@ -94,28 +107,34 @@ Candidates rule_routing(const Facts& facts) {
   Candidates found;
   for (const auto& [name, trips] : round_trips(facts)) {
     if (trips.calls.size() < kManyRouting) continue;
+    const auto total_ns = static_cast<double>(trips.total_ns);
+    if (trips.host_ns && *trips.host_ns >= total_ns) continue;  // the GPU is faster, trip included
     Candidate one = found_by("routing", SuggestionType::routing, trips.total_ns);
     one.words.operation = facts.trace.names.view(name);
     one.words.title = fmt::format("Run {} on the CPU", base::fit(one.words.operation, 40));
-    std::int64_t kernels = 0;
     std::vector<SpanId> spans;
-    for (const auto& [call, trip] : trips.calls) {
-      kernels += trip.kernel_ns;
-      spans.push_back(call);
-    }
+    for (const auto& [call, trip] : trips.calls) spans.push_back(call);
     one.words.description = fmt::format(
         "{} copy to the GPU and back for {} of kernels, {} altogether: the trip costs more than "
         "the work.",
         base::format_plural(trips.calls.size(), "call", "calls"),
-        base::format_duration(static_cast<double>(kernels)),
-        base::format_duration(static_cast<double>(trips.total_ns)));
-    one.supposes = "if the CPU needs ten times as long as the kernels";
+        base::format_duration(static_cast<double>(trips.kernel_ns)),
+        base::format_duration(total_ns));
+    one.supposes =
+        trips.host_ns
+            ? fmt::format("if the CPU takes the {} that fathom tune measured on this machine",
+                          base::format_duration(*trips.host_ns))
+            : "if the CPU needs ten times as long as the kernels";
     one.words.implementation_hint =
         "Run small operations on the host, or keep the data on the GPU between operations.";
     show(one.words, facts.trace, std::move(spans));
-    one.edit = [&facts, calls = trips.calls](Edits& edits, Effort effort) {
+    one.edit = [&facts, calls = trips.calls, is_measured = trips.host_ns.has_value()](
+                   Edits& edits, Effort effort) {
       for (const auto& [call, trip] : calls) {
-        move_to_host(edits, facts, call, trip, pick(effort, 20.0, 10.0, 5.0));
+        const double host_ns =
+            is_measured ? *trip.host_ns * pick(effort, 2.0, 1.0, 1.0)
+                        : static_cast<double>(trip.kernel_ns) * pick(effort, 20.0, 10.0, 5.0);
+        move_to_host(edits, facts, call, trip, host_ns);
       }
     };
     found.push_back(one);

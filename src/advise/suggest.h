@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advise/host_operation.h"
 #include "advise/suggestion.h"
 #include "analyze/critical_path/dependencies.h"
 #include "analyze/run/wall.h"
@@ -18,11 +19,12 @@ namespace fathom::advise {
 // 3 % are left out, unless `all`.
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
-Suggestions suggest(const trace::Trace& trace, bool all = false);
+// `host_time` says what operations would take on the host, where that was measured.
+Suggestions suggest(const trace::Trace& trace, bool all = false, const HostTime& host_time = {});
 
 // The same where the dependencies of the trace and its run (wall.h) are there already. Set-up is
 // outside of the run: it is replayed as it was, and no change saves any of it.
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
-                    const analyze::Wall& wall, bool all = false);
+                    const analyze::Wall& wall, bool all = false, const HostTime& host_time = {});
 
 }  // namespace fathom::advise

@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/host_time.h"
 #include "explain/analysis.h"
 #include "report/hta_report.h"
 #include "report/page/page.h"
@@ -87,7 +88,7 @@ void analyze_file(const std::string& path, const HtaCommandOptions& options, Fil
                   Findings& found) {
   expect_not_yet_read(path, found);
   const trace::Trace trace = files.load(path);
-  const explain::Analysis analysis(trace, path, options.peaks);
+  const explain::Analysis analysis(trace, path, options.peaks, host_time_of_this_machine());
   auto suggesting = std::async(std::launch::async, [&] { analysis.suggestions(); });
   const auto& ranks = analysis.hta({options.all_steps, options.many_ranks});
   found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());

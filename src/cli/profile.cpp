@@ -10,6 +10,7 @@
 #include "base/shell_word.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/host_time.h"
 #include "cli/record_run.h"
 #include "explain/analysis.h"
 #include "record/cuda/driver_check.h"
@@ -94,7 +95,7 @@ struct RunToShow {
   RunToShow(const std::string& readable, const std::string& output, Files& files)
       : is_readable_there(readable == output),
         trace(files.load(readable)),
-        analysis(trace, output) {}
+        analysis(trace, output, {}, host_time_of_this_machine()) {}
 
   bool is_readable_there;
   trace::Trace trace;

@@ -2,6 +2,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/host_time.h"
 #include "explain/analysis.h"
 #include "report/page/run_page.h"
 #include "report/run_report.h"
@@ -32,7 +33,7 @@ Ending run(ReportOptions options, Files& files) {
   resolve(outputs, files);
   const analyze::DevicePeaks peaks = analyze::parse_peaks(options.peak);
   const trace::Trace trace = files.load(options.file);
-  const explain::Analysis analysis(trace, options.file, peaks);
+  const explain::Analysis analysis(trace, options.file, peaks, host_time_of_this_machine());
   const report::RunReport report = report::make_report(analysis);
   if (outputs.wants_json) write_json(to_json(report, trace), outputs.json, files);
   if (outputs.wants_text()) {

@@ -2,6 +2,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/host_time.h"
 #include "explain/analysis.h"
 #include "report/suggest_report.h"
 
@@ -29,7 +30,7 @@ struct SuggestOptions {
 Ending run(SuggestOptions options, Files& files) {
   resolve(options.outputs, files);
   const trace::Trace trace = files.load(options.file);
-  const explain::Analysis analysis(trace, options.file);
+  const explain::Analysis analysis(trace, options.file, {}, host_time_of_this_machine());
   const report::SuggestReport report =
       report::make_suggest_report(analysis, options.all, options.critical);
   if (options.outputs.wants_json) {

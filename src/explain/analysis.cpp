@@ -23,8 +23,9 @@ constexpr std::size_t kMostGpus = 4096;
 
 }  // namespace
 
-Analysis::Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks)
-    : trace_(trace), source_(std::move(source)), peaks_(peaks) {}
+Analysis::Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks,
+                   advise::HostTime host_time)
+    : trace_(trace), source_(std::move(source)), peaks_(peaks), host_time_(std::move(host_time)) {}
 
 template <typename Fact, typename WorkOut>
 const Fact& Analysis::get(Once<Fact>& once, std::string_view name, const WorkOut& work_out) const {
@@ -132,7 +133,7 @@ const advise::Suggestions& Analysis::suggestions(bool all) const {
     auto on = std::async(std::launch::async, [&] { dependencies(); });
     wall();
     on.get();
-    return advise::suggest(trace_, dependencies(), wall(), all);
+    return advise::suggest(trace_, dependencies(), wall(), all, host_time_);
   });
 }
 

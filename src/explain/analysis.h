@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/host_operation.h"
 #include "advise/suggestion.h"
 #include "analyze/classes/class_times.h"
 #include "analyze/critical_path/critical_path.h"
@@ -36,8 +37,10 @@ namespace fathom::explain {
 // the trace must outlive unchanged.
 class Analysis {
  public:
-  // `source` is the file's name; `peaks` are what the user says of the GPUs.
-  Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks = {});
+  // `source` is the file's name; `peaks` are what the user says of the GPUs, `host_time` what is
+  // known of the host.
+  Analysis(const trace::Trace& trace, std::string source, const analyze::DevicePeaks& peaks = {},
+           advise::HostTime host_time = {});
   Analysis(const Analysis&) = delete;
   Analysis& operator=(const Analysis&) = delete;
 
@@ -88,6 +91,7 @@ class Analysis {
   const trace::Trace& trace_;
   std::string source_;
   analyze::DevicePeaks peaks_;
+  advise::HostTime host_time_;
   mutable std::mutex log_lock_;
   mutable std::vector<std::string_view> log_;
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "advise/machine.h"
@@ -71,11 +72,16 @@ TEST(Rules, Fp32ProductsLeaveTensorCoresIdleWhereThereAreAny) {
   EXPECT_EQ(find(suggest(trace), "precision"), nullptr);
 }
 
-TEST(Rules, AnOperationThatGoesToTheGpuForLittleStaysOnTheHost) {
+// 30 calls of 200 µs that copy to the GPU, compute for 3 µs and copy back.
+Trace round_trips_of(const std::string& operation, const std::string& dims) {
   TraceMaker maker;
   std::int64_t now = 0;
   for (std::int64_t i = 0; i < 30; ++i) {
-    maker.op("tiny", now, 200 * kUs);
+    maker.op(operation, now, 200 * kUs);
+    if (!dims.empty()) {
+      maker.shaped(dims).with_args("{\"Input Dims\": [" + dims +
+                                   "], \"Input type\": [\"float\", \"float\"]}");
+    }
     maker.call("cudaMemcpy", now + 2 * kUs, 70 * kUs, 3 * i + 1);
     maker.gpu("Memcpy HtoD (Pageable -> Device)", now + 6 * kUs, 60 * kUs, 3 * i + 1, 7,
               trace::SpanKind::copy);
@@ -86,13 +92,39 @@ TEST(Rules, AnOperationThatGoesToTheGpuForLittleStaysOnTheHost) {
               trace::SpanKind::copy);
     now += 210 * kUs;
   }
-  const Trace trace = maker.make();
-  const Suggestions found = suggest(trace);
+  return maker.make();
+}
+
+TEST(Rules, AnOperationThatGoesToTheGpuForLittleStaysOnTheHost) {
+  const Suggestions found = suggest(round_trips_of("tiny", ""));
   const Suggestion* one = find(found, "routing");
   ASSERT_TRUE(one != nullptr && found.has_gains) << found.why_no_gains;
   EXPECT_EQ(one->operation, "tiny");
   // 30 µs on the host instead of 200 µs.
   EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 170e3, 30 * 10e3);
+}
+
+TEST(Rules, WhereTheHostWasMeasuredRoutingGoesByThat) {
+  const Trace trace = round_trips_of("aten::mm", "[32, 64], [64, 16]");
+  const auto takes = [](double ns) {
+    return [ns](std::string_view operation, double size) {
+      EXPECT_EQ(operation, "matmul");
+      EXPECT_NEAR(size, std::cbrt(32 * 64 * 16), 1e-6);
+      return std::optional(ns);
+    };
+  };
+  const Suggestions found = suggest(trace, false, takes(80e3));
+  const Suggestion* one = find(found, "routing");
+  ASSERT_TRUE(one != nullptr && one->gain);
+  EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 120e3, 30 * 10e3);
+  EXPECT_NE(one->expected_improvement.find("2.4 ms that fathom tune measured on this machine"),
+            std::string::npos)
+      << one->expected_improvement;
+  // Slower than the whole trip: it stays where it is.
+  EXPECT_EQ(find(suggest(trace, true, takes(250e3)), "routing"), nullptr);
+  // Not measured: as the kernels say.
+  const auto unknown = [](std::string_view, double) { return std::optional<double>(); };
+  EXPECT_NE(find(suggest(trace, false, unknown), "routing"), nullptr);
 }
 
 TEST(Rules, FullMemoryIsAdviceWithoutATime) {
