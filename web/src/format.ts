@@ -81,12 +81,13 @@ export function formatSpan(ms: number): string {
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)
 //   → reduce_kernel<512, ReduceOp<float> >
-export function shortName(name: string): string {
+// `depth` of the innermost namespaces stay.
+export function shortName(name: string, depth = 0): string {
   if (!/^void |::|\w\(/.test(name)) return name || "(no name)";
   const bare = name
     .replace(/^void /, "")
     .replaceAll("(anonymous namespace)::", "")
-    .replace(/(?:\w+::)+(?=[\w~])/g, "");
+    .replace(/(?:\w+::)+(?=[\w~])/g, (spaces) => (depth === 0 ? "" : `${spaces.split("::").slice(0, -1).slice(-depth).join("::")}::`));
   const cut = argumentsAt(bare);
   return (cut > 0 ? bare.slice(0, cut) : bare) || name;
 }
