@@ -27,9 +27,15 @@ const kDeepest = 12;
 function qualified(names: string[]): string[] {
   for (let depth = 1; depth <= kDeepest; ++depth) {
     const shown = names.map((name) => shortName(name, depth));
-    if (new Set(shown).size === names.length) return shown;
+    if (new Set(shown).size === names.length) return withoutSharedSpaces(shown);
   }
   return names;
+}
+
+// Less the outer namespaces that all of them begin with.
+function withoutSharedSpaces(names: string[]): string[] {
+  const space = /^(?:\w+::)+/.exec(names[0]!)?.[0] ?? "";
+  return space && names.every((name) => name.startsWith(space)) ? names.map((name) => name.slice(space.length)) : names;
 }
 
 // Where the first of them differs from another.

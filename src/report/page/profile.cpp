@@ -123,6 +123,7 @@ void write_profile_operations(JsonWriter& json, const ProfileFindings& profile) 
   double cumulative = 0;
   for (std::size_t i = 0; i < std::min(kBottlenecks, shares.size()); ++i) {
     const NamedFigures& scope = profile.scopes[i];
+    if (analyze::weight_of(scope) <= 0) break;
     cumulative += shares[i];
     json.begin_object().key("name").value(scope.operation).key("kind").value("scope");
     json.key("part").value(page_part(scope)).key("self_ns").value(analyze::weight_of(scope));

@@ -45,7 +45,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
   json.key("rough_pct").value(found.is_rough ? found.replay_error_pct : std::nullopt);
-  json.key("run_ns").value(found.has_gains
+  json.key("run_ns").value(found.run_ms > 0
                                ? std::optional(static_cast<std::int64_t>(found.run_ms * 1e6))
                                : std::nullopt);
   json.key("left_out").value(found.left_out).key("list").begin_array();

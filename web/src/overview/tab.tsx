@@ -9,6 +9,7 @@ import { namesOf, type Summary } from "../summary";
 import type { TabProps } from "../tab";
 import { AdvicePanel } from "./advice";
 import { Bottlenecks } from "./bottlenecks";
+import { CallsChart } from "./calls_chart";
 import { ClassesPanel } from "./classes";
 import { OperationTable } from "./operation_table";
 import { RingPanel } from "./ring";
@@ -52,6 +53,7 @@ function charts(summary: Summary): Section[] {
     all.push((span) => <Panel key="ranks" title="How each rank spent its time" span={span} to="ranks"><RankChart ranks={ranks} /></Panel>);
   }
   if (hasTop(summary)) all.push((span) => <TopOperations key="top" summary={summary} span={span} />);
+  if (summary.scopes.length > 0 && summary.operations.length === 0) all.push((span) => <CallsChart key="calls" scopes={summary.scopes} span={span} />);
   const device = memory?.devices[0];
   const held = device?.series ?? (memory?.host ? [memory.host] : []);
   if (held.length > 0) {
