@@ -84,7 +84,7 @@ test("the ticks of a distribution differ", async () => {
   const page = await stage.open(await stage.report("steady", trace), { hash: "#kernels?kernel=steady" });
   await page.locator("canvas[aria-label^='Calls by duration']").waitFor();
   await page.finish();
-  const { tickText } = await load("timeline/ruler.ts");
+  const { tickText } = await load("format.ts");
   const edge = (bin) => 2.2e6 * (2.239 / 2.2) ** (bin / 24);
   const ticks = Array.from({ length: 24 }, (_, bin) => tickText(edge(bin), edge(bin + 1) - edge(bin)));
   assert.equal(new Set(ticks).size, 24);

@@ -17,7 +17,7 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   assert.match(await first.locator("pre").innerText(), /num_workers=4/);
   assert.match(await first.locator(".before-after").getAttribute("aria-label"), /^now [\d.]+ ms, then [\d.]+ ms, [\d.]+ % to [\d.]+ % less$/);
   const width = (name) => first.locator(`.before-after i.${name}`).evaluate((bar) => bar.getBoundingClientRect().width);
-  const saved = Number(/saves ([\d.]+) %/.exec(await first.locator(".gain b").innerText())[1]);
+  const saved = Number(/saves ([\d.]+) %/.exec(await first.locator(".gain > b").innerText())[1]);
   assert.ok(Math.abs((await width("then")) / (await width("now")) - (1 - saved / 100)) < 0.01, "the bars are to scale");
   const link = first.locator(".evidence a").first();
   assert.match(await link.getAttribute("href"), /^#timeline\?span=\d+$/);

@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { spanAddress } from "../address";
-import { formatCount, formatDuration, known } from "../format";
+import { formatCount, formatDuration, known, tickText } from "../format";
 import { Panel } from "../panel";
 import type { Source } from "../source";
 import { DataTable, type Column } from "../table";
 import type { Timeline } from "../timeline/decode";
-import { tickText } from "../timeline/ruler";
 import { timelineOf } from "../timeline/tab";
 import { callsOf, trackOf } from "./calls";
 
