@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-
 #include <nlohmann/json.hpp>
 
 #include "report/given_trace.h"

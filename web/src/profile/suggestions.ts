@@ -19,7 +19,7 @@ export function suggestionsOfProfile(scopes: Scope[], figures: Figures[]): Sugge
   });
   const list = all.filter(({ gain }) => gain === null || gain.mid_pct >= kWorthPct);
   list.sort((a, b) => (b.gain?.mid_pct ?? 0) - (a.gain?.mid_pct ?? 0));
-  return { why_no_gains: kWhy, together_pct: null, rough_pct: null, run_ns: whole > 0 ? Math.trunc(whole) : null, left_out: all.length - list.length, list };
+  return { why_no_gains: kWhy, together_pct: null, rough_pct: null, run_ns: whole > 0 ? Math.round(whole) : null, left_out: all.length - list.length, list };
 }
 
 // One operation, with what is unknown as 0: no rule speaks of what is not there.
@@ -114,7 +114,7 @@ function use({ scope, total, gpu, busy: measured, peakMemoryMb }: Known): Words[
 function judged(words: Words, { scope, total }: Known, whole: number): Suggestion {
   const saves = words.saves > 0 ? Math.trunc(Math.min(words.saves, total)) : null;
   const pct = saves === null || whole <= 0 ? 0 : Math.min(100, (saves / whole) * 100);
-  const high_pct = saves === null || whole <= 0 ? 0 : (saves / whole) * 100;
+  const high_pct = saves === null || whole <= 0 ? 0 : saves / 1e4 / (whole / 1e6); // in the steps of the program, to the last digit
   return {
     title: words.title, operation: scope.name, type: words.type,
     priority: pct >= 20 ? "critical" : pct >= 10 ? "high" : pct >= kWorthPct ? "medium" : "low",
@@ -122,7 +122,7 @@ function judged(words: Words, { scope, total }: Known, whole: number): Suggestio
     expected: saves === null ? "Saves memory, not time." : `Saves at most ${formatDuration(saves)} (${formatPercent(pct)} of the total).`,
     hint: words.hint, code: [], ranks: 1, of_ranks: 1, evidence_count: 0, evidence: [],
     gain: saves === null ? null : {
-      is_bound: true, is_rough: false, after_ns: Math.trunc(whole) - saves, low_ns: 0, mid_ns: saves, high_ns: saves,
+      is_bound: true, is_rough: false, after_ns: Math.round(whole) - saves, low_ns: 0, mid_ns: saves, high_ns: saves,
       low_pct: 0, mid_pct: pct, high_pct: Math.max(pct, high_pct),
     },
   };
