@@ -27,4 +27,7 @@ Suggestions suggest(const trace::Trace& trace, bool all = false, const HostTime&
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
                     const analyze::Wall& wall, bool all = false, const HostTime& host_time = {});
 
+// Of operations of which nothing else is known.
+Suggestions suggest(const std::vector<NamedFigures>& operations, bool all = false);
+
 }  // namespace fathom::advise
