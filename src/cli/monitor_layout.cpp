@@ -205,7 +205,8 @@ std::vector<ScreenLine> monitor_lines(const MonitorScene& scene, const MonitorVi
     }
     const std::size_t used = lines.size() + (frame == 4 ? 2 : 1);
     const std::size_t left = is_screen ? rows - std::min(rows, used) : processes.size() + 2;
-    if (left > 2) {
+    const bool has_list = !processes.empty() || !view.filter.empty() || view.is_typing_filter;
+    if (left > 2 && has_list) {
       lines.emplace_back();
       append(lines, process_lines(processes, view, columns, left - 1));
     }

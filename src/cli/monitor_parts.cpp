@@ -54,6 +54,15 @@ std::string state_text(DeviceState state) {
   return "";
 }
 
+// A driver that hangs leaves the figures as they were: nobody should take them for those of now.
+std::optional<Piece> age_of(const GpuDevice& device, const MonitorConfig& config) {
+  const double age = device.age_seconds.value_or(0);
+  if (device.state != DeviceState::ok ||
+      age <= std::max(3.0, 3 * config.monitoring_interval_seconds))
+    return {};
+  return Piece{fmt::format("{:.0f} s old", age), Ink::warning};
+}
+
 // What does not fit goes from the end.
 std::vector<Piece> facts_of(const GpuDevice& device, const MonitorConfig& config) {
   const GpuReading& now = device.now;
@@ -62,6 +71,7 @@ std::vector<Piece> facts_of(const GpuDevice& device, const MonitorConfig& config
         {state_text(device.state), device.state == DeviceState::lost ? Ink::critical : Ink::faint}};
   }
   std::vector<Piece> facts;
+  if (auto age = age_of(device, config)) facts.push_back(std::move(*age));
   const std::uint32_t reasons = now.throttle.value_or(0) & monitor::kAlarmingReasons;
   if (now.temperature_celsius) {
     facts.push_back({fmt::format("{:.0f} °C", *now.temperature_celsius),
@@ -153,10 +163,11 @@ ScreenLine short_line(const GpuDevice& device, const MonitorConfig& config, std:
     figures = facts_of(device, config);
   } else {
     const auto memory = memory_percent(device);
-    figures = {{"GPU " + percent_text(device.now.utilization_percent)},
-               {"  mem "},
-               {percent_text(memory),
-                ink_of(memory, config.memory_warning_percent, config.memory_critical_percent)}};
+    if (auto age = age_of(device, config)) figures = {std::move(*age), {"  "}};
+    figures.push_back({"GPU " + percent_text(device.now.utilization_percent)});
+    figures.push_back({"  mem "});
+    figures.push_back({percent_text(memory), ink_of(memory, config.memory_warning_percent,
+                                                    config.memory_critical_percent)});
     const auto celsius = device.now.temperature_celsius;
     if (celsius) {
       figures.push_back({fmt::format("  {:3.0f} °C", *celsius),

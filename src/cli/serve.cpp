@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "monitor/sessions.h"
 #include "serve/server.h"
 
 namespace fathom::cli {
@@ -104,6 +105,10 @@ Ending run(const ServeOptions& options) {
   MonitorConfig config =
       options.config.empty() ? MonitorConfig() : read_monitor_config(options.config);
   config.demo |= options.demo;
+  // One that was named is made at once: nobody should learn of a wrong one from a session that
+  // fails.
+  if (config.output_dir != MonitorConfig().output_dir)
+    monitor::make_session_folder(config.output_dir);
   // Before there are threads, which inherit it: the signals that end it are taken below.
   sigset_t ending;
   sigemptyset(&ending);

@@ -2,9 +2,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ namespace fathom::monitor {
 namespace {
 
 constexpr const char* kSection = "gpu_profiler";
-constexpr std::uintmax_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostBytes = 1 << 20;
 constexpr int kDeepest = 64;  // yaml-cpp recurses; nothing of ours is deeper than two
 
 std::string place_of(const std::string& name, const YAML::Mark& mark) {
@@ -136,8 +137,10 @@ MonitorConfig read_monitor_config(const std::string& path) {
     throw base::Error(path, "is a directory", "Name the file with the settings");
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw base::Error(path, "cannot be read");
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw base::Error(path, std::string("cannot be read: ") + std::strerror(errno));
+  std::string text(monitor::kMostBytes + 1, '\0');  // one more: then it is refused
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
   return monitor::parse_config(text, path);
 }
 

@@ -67,7 +67,10 @@ struct Monitor::State {
 Snapshot Monitor::State::sample(const std::string& trigger) {
   if (!watcher) return core.newest();
   sampled = SteadyClock::now();
-  return core.take(unix_now_ns(), watcher->latest(), trigger);
+  devices::Devices latest = watcher->latest();
+  // A processor that OpenCL offers is no GPU, and nothing tells what it does.
+  std::erase_if(latest.devices, [](const GpuDevice& device) { return device.type == "cpu"; });
+  return core.take(unix_now_ns(), std::move(latest), trigger);
 }
 
 void Monitor::State::send_events(std::unique_lock<std::mutex>& lock) {

@@ -2,9 +2,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <limits>
@@ -61,6 +64,15 @@ std::string report_file_of(const std::string& folder, const std::string& id) {
 
 }  // namespace
 
+void make_session_folder(const std::string& folder) {
+  constexpr const char* kHint = "Name another folder in output_dir";
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) throw base::Error(folder, "cannot be made: " + failure.message(), kHint);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw base::Error(folder, std::string("cannot be written to: ") + std::strerror(errno), kHint);
+}
+
 bool Pace::is_due(std::int64_t time_ns, std::int64_t tick_ns) {
   if (!next_ns_ || time_ns < *next_ns_ - 2 * interval_ns_) next_ns_ = time_ns;  // clock set back
   if (time_ns < *next_ns_ - std::min(tick_ns, interval_ns_) / 2) return false;
@@ -76,12 +88,7 @@ std::string Sessions::start(const std::string& name, const std::string& descript
     throw base::Error("session",
                       fmt::format("name and description may have {} bytes", kLongestText));
   }
-  std::error_code failure;
-  std::filesystem::create_directories(folder_, failure);
-  if (failure) {
-    throw base::Error(folder_, "cannot be made: " + failure.message(),
-                      "Name another folder in output_dir");
-  }
+  make_session_folder(folder_);
   make_room();
   MonitorSession session;
   session.name = name;

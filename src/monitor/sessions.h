@@ -28,6 +28,9 @@ class Pace {
   std::optional<std::int64_t> next_ns_;
 };
 
+// Throws base::Error where sessions cannot be kept there.
+void make_session_folder(const std::string& folder);
+
 // The sessions of a folder: those that run here, and those that ended or run elsewhere.
 class Sessions {
  public:

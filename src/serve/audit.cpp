@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view kHashKey = ",\"hash\":\"";
 constexpr std::size_t kHashEnd = kHashKey.size() + 64 + 2;  // and "}
 constexpr std::size_t kMostPathBytes = 200;
+constexpr std::size_t kMostMethodBytes = 20;
 constexpr const char* kNoHash = "0000000000000000000000000000000000000000000000000000000000000000";
 
 std::string time_now() {
@@ -117,7 +118,7 @@ void Audit::write(const AuditLine& line) {
   text_of("address", line.address);
   text_of("who", line.who);
   text_of("role", line.role);
-  text_of("method", line.method);
+  text_of("method", line.method.substr(0, kMostMethodBytes));
   text_of("path", line.path.substr(0, kMostPathBytes));
   if (line.status != 0) json.key("status").value(line.status);
   text_of("reason", line.reason);

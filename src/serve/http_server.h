@@ -56,7 +56,8 @@ class HttpServer {
   // is disconnected.
   void publish(unsigned channel, std::shared_ptr<const std::string> bytes);
   HttpFigures figures() const;
-  void stop();  // waits for the work that is being done; then nothing is answered any more
+  void
+  stop();  // waits for the work that is being done, not for what waits; then nothing is answered
 
  private:
   struct State;

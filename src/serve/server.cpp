@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/error.h"
@@ -29,8 +30,20 @@ bool is_loopback(const std::string& address) {
   throw base::Error(address, "not an IP address", "For example 127.0.0.1, ::1 or 0.0.0.0");
 }
 
+bool is_host_name(const std::string& name) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-._:[]").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
 void expect_safe(const ServerOptions& options) {
   const HttpOptions& http = options.http;
+  for (const std::string& name : options.hosts) {
+    if (!is_host_name(name))
+      throw base::Error(name, "not a name for --host",
+                        "Without https:// and path, for example gpu1.example");
+  }
   if (http.tls_certificate.empty() != http.tls_key.empty())
     throw base::Error("TLS", "needs a certificate and its key", "Name both: --tls-cert, --tls-key");
   if (is_loopback(http.address) || !http.tls_certificate.empty() || options.may_send_unencrypted)

@@ -197,6 +197,22 @@ TEST(MonitorScreen, ProgramsAreSortedAndFiltered) {
   EXPECT_EQ(process_rows(three.now.devices, view).size(), 3u);
 }
 
+TEST(MonitorScreen, FiguresOfADriverThatHangsSayHowOldTheyAre) {
+  MonitorScene one = scene(1);
+  EXPECT_THAT(shown(one, 80, 24), Not(HasSubstr("s old")));
+  one.now.devices[0].age_seconds = 14;
+  EXPECT_THAT(shown(one, 80, 24), HasSubstr("14 s old"));
+  MonitorScene many = scene(8);
+  many.now.devices[7].age_seconds = 14;
+  EXPECT_THAT(shown(many, 80, 16), HasSubstr("14 s old")) << "a line per GPU, too";
+}
+
+TEST(MonitorScreen, WithoutProgramsThereIsNoListOfThem) {
+  MonitorScene one = scene(1);
+  one.now.devices[0].processes.clear();
+  EXPECT_THAT(shown(one, 80, 24), Not(HasSubstr("program")));
+}
+
 TEST(MonitorScreen, SecretsOfCommandLinesAreMasked) {
   const std::string text = shown(scene(1), 150, 24);
   EXPECT_THAT(text, HasSubstr("--token ***"));

@@ -148,6 +148,16 @@ TEST_F(AuditTest, WhatAStrangerSendsCannotMakeALineOfItsOwn) {
   EXPECT_EQ(verify_audit(path).fault, "");
 }
 
+TEST_F(AuditTest, WhatAStrangerSendsMakesNoLongLine) {
+  {
+    Audit audit(path);
+    const std::string method(10'000, 'A');
+    audit.write({.event = "request", .method = method, .path = "/", .status = 405});
+  }
+  EXPECT_LT(lines().back().size(), 1000U);
+  EXPECT_EQ(verify_audit(path).fault, "");
+}
+
 TEST_F(AuditTest, AMissingFileIsSaid) {
   EXPECT_THROW(verify_audit(scratch.path("missing")), base::Error);
   EXPECT_THROW(verify_audit(scratch.path("")), base::Error);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 #include "base/error.h"
 #include "serve/client.h"
@@ -73,6 +74,34 @@ TEST(HttpServer, ABodyWithTwoLengthsIsRefused) {
       "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(client.answer().status, 400);
   EXPECT_TRUE(client.is_closed());
+}
+
+// Where a proxy takes such a body for one and this server does not, what is in it would be a
+// request.
+TEST(HttpServer, ABodyOfAnUnknownEncodingIsRefused) {
+  const HttpServer server({}, echo);
+  for (const char* head :
+       {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}) {
+    Client client(server.port());
+    client.send(std::string(head) + "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(client.answer().status, 400) << head;
+    EXPECT_TRUE(client.is_closed()) << head;
+  }
+}
+
+TEST(HttpServer, ABodyThatIsNotChunkedAsItSaysIsRefused) {
+  const HttpServer server({}, echo);
+  for (const char* chunk : {"zz\r\nab\r\n", "-1\r\nab\r\n", "ffffffffffffffffff\r\nab\r\n"}) {
+    Client client(server.port());
+    client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" +
+                std::string(chunk));
+    EXPECT_EQ(client.answer().status, 400) << chunk;
+    EXPECT_TRUE(client.is_closed()) << chunk;
+  }
 }
 
 TEST(HttpServer, LargeHeadersAreRefused) {
@@ -218,6 +247,33 @@ TEST(HttpServer, TooMuchWorkIsRefused) {
   EXPECT_EQ(ask(server.port(), {}).status, 503);
   finish.set_value();
   for (const auto& client : clients) EXPECT_EQ(client->answer().body, "done");
+}
+
+TEST(HttpServer, WhatOnlyWaitsIsNotBegunWhenItStops) {
+  std::promise<void> finish;
+  const std::shared_future<void> finished(finish.get_future());
+  std::atomic<int> begun = 0;
+  HttpOptions options;
+  options.work_threads = 1;
+  HttpServer server(options, [&](const Request&) {
+    return Admission{.answer = [&, finished](Request&) -> Response {
+      return {.work = [&, finished] {
+        ++begun;
+        finished.wait();
+        return text_answer("done");
+      }};
+    }};
+  });
+  Client first(server.port()), second(server.port());
+  first.send(as_sent(server.port(), {}));
+  while (begun < 1) usleep(1000);
+  second.send(as_sent(server.port(), {}));
+  while (server.figures().requests < 2) usleep(1000);
+  std::thread stopping([&] { server.stop(); });
+  usleep(50'000);  // time to begin waiting; where it is too short, the test still holds
+  finish.set_value();
+  stopping.join();
+  EXPECT_EQ(begun, 1);
 }
 
 TEST(HttpServer, EventsGoToThoseOfTheirChannel) {

@@ -146,6 +146,14 @@ TEST(ServeProgram, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(said({"--token-file", scratch.path("none")}), HasSubstr("fathom token admin"));
   EXPECT_THAT(said({"--tls-cert", "x"}), HasSubstr("--tls-key"));
   EXPECT_THAT(said({"--address", "localhost"}), HasSubstr("not an IP address"));
+  EXPECT_THAT(said({"--host", "https://gpu1.example/"}), HasSubstr("Without https:// and path"));
+  const std::string missing = scratch.path("missing.pem");
+  EXPECT_THAT(said({"--tls-cert", missing, "--tls-key", missing}),
+              HasSubstr("missing.pem: No such file"));
+  const std::string file = scratch.write("file", "");
+  const std::string config =
+      scratch.write("fathom.yaml", "gpu_profiler:\n  output_dir: " + file + "/sessions\n");
+  EXPECT_THAT(said({"--config", config}), HasSubstr("output_dir"));
 }
 
 TEST(AuditProgram, SaysWhereALineIsMissingOrChanged) {
