@@ -35,7 +35,7 @@ class Live {
   Live& operator=(const Live&) = delete;
 
   Bytes status(Audience audience) const;
-  Bytes metrics() const;
+  Bytes metrics(MetricNames names) const;
   bool is_healthy() const;  // never waits for the monitor: one that hangs is not healthy
   static std::string event(std::string_view name, std::string_view json);
 
@@ -53,7 +53,7 @@ class Live {
   mutable std::mutex lock_;
   std::condition_variable woken_;
   bool is_woken_ = false, is_stopping_ = false;
-  Bytes status_[2], metrics_;
+  Bytes status_[2], metrics_, base_metrics_;
   bool is_healthy_ = false;
   std::chrono::steady_clock::time_point looked_at_ = {};
   std::chrono::duration<double> longest_look_;

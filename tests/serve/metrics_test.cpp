@@ -162,6 +162,8 @@ TEST(Metrics, TheNamesDoNotChange) {
                                           "fathom_http_requests_malformed_total",
                                           "fathom_http_requests_total",
                                           "fathom_http_streams",
+                                          "fathom_inference_duration_seconds",
+                                          "fathom_sessions_total",
                                           "gpu_average_utilization_percent",
                                           "gpu_device_count",
                                           "gpu_inference_time_ms",
@@ -171,6 +173,22 @@ TEST(Metrics, TheNamesDoNotChange) {
                                           "gpu_total_memory_mb",
                                           "gpu_total_memory_used_mb"};
   EXPECT_EQ(families, expected);
+}
+
+TEST(Metrics, TheBaseNamesSayTheSameInBaseUnits) {
+  const Parsed base = parsed(metrics_text(two_devices(), MetricNames::base_units));
+  EXPECT_THAT(base.faults, testing::IsEmpty());
+  for (const std::string& name : base.names()) EXPECT_THAT(name, testing::StartsWith("fathom_"));
+  EXPECT_EQ(base.value("fathom_inference_duration_seconds_sum"), 0.06);
+  EXPECT_EQ(base.value("fathom_inference_duration_seconds_bucket", "le=\"0.01\""), 1);
+  EXPECT_EQ(base.value("fathom_inference_duration_seconds_bucket", "+Inf"), 3);
+  EXPECT_EQ(base.value("fathom_gpu_utilization_ratio", "GPU-2"), 0.8);
+
+  const Served served;
+  const std::string answered = served.get("/metrics?names=base", served.metrics).body;
+  EXPECT_THAT(answered, testing::HasSubstr("\nfathom_sessions_total "));
+  EXPECT_THAT(answered, testing::Not(testing::HasSubstr("\ngpu_")));
+  EXPECT_EQ(served.get("/metrics?names=some", served.metrics).status, 400);
 }
 
 void collect_expressions(const nlohmann::json& part, std::vector<std::string>& found) {
