@@ -1,11 +1,17 @@
 """Functions that are profiled each time they are called."""
 import functools
 import inspect
-from typing import Any, Callable, ContextManager
+from typing import Any, Callable, ContextManager, Optional, TypeVar, overload
 
 from ._scopes import ProfiledFunction, scope
 
+F = TypeVar("F", bound=Callable[..., Any])
 
+
+@overload
+def profile_function(operation: F, device: str = "cpu") -> F: ...
+@overload
+def profile_function(operation: Optional[str] = None, device: str = "cpu") -> Callable[[F], F]: ...
 def profile_function(operation: Any = None, device: str = "cpu") -> Any:
     """Profiles a function each time it is called; results, exceptions and its signature stay.
 
@@ -30,7 +36,7 @@ def _global_scope(name: str, device: str) -> ContextManager[object]:
     return scope(name) if device == "cpu" else scope(name, device=device)
 
 
-def wrap(function: Any, operation: "str | None", device: str, begin: Callable[[str, str], ContextManager[object]]) -> Any:
+def wrap(function: Any, operation: Optional[str], device: str, begin: Callable[[str, str], ContextManager[object]]) -> Any:
     """`function`, with a scope of `begin` around each call."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(wrap(function.__func__, operation, device, begin))

@@ -1,11 +1,11 @@
 """The profiler: scopes, their figures, and what takes the time."""
+import os
 import sys
 from dataclasses import dataclass, field
-from typing import Any, Callable, ContextManager, Optional, Union
-import os
+from typing import Any, Callable, ContextManager, Optional, Union, overload
 
 from . import _native, _scopes
-from .decorators import wrap
+from .decorators import F, profile_function, wrap
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class GPUProfiler:
         if not 0 <= sample_rate <= 1:
             raise ValueError(f"sample_rate must be between 0 and 1, not {sample_rate}")
         self._set_up(_native.Profiler(enabled, device_id, sample_rate, max_entries))
-        self.device_id = device_id
+        self.device_id: Optional[int] = device_id
 
     def _set_up(self, native: Any) -> None:
         self._native = native
@@ -101,11 +101,13 @@ class GPUProfiler:
         """A context manager that measures what is inside."""
         return _scopes.profile(self._capsule, operation, device, backend, attributes)
 
+    @overload
+    def profile_function(self, operation: F, device: str = "cpu") -> F: ...
+    @overload
+    def profile_function(self, operation: Optional[str] = None, device: str = "cpu") -> Callable[[F], F]: ...
     def profile_function(self, operation: Any = None, device: str = "cpu") -> Any:
         """A decorator: the function is profiled each time it is called."""
         if self is _GLOBAL:
-            from .decorators import profile_function
-
             return profile_function(operation, device)
         if callable(operation):
             return wrap(operation, None, device, self._begin)

@@ -28,7 +28,7 @@ class Report(dict):  # type: ignore[type-arg]
 
     def __str__(self) -> str:
         text = object.__getattribute__(self, "_text")
-        return text() if text is not None else dict.__repr__(self)
+        return str(text()) if text is not None else dict.__repr__(self)
 
     def __reduce__(self) -> Any:
         return Report, (dict(self),)
@@ -56,9 +56,9 @@ def wrapped(value: Any) -> Any:
     return value
 
 
-def parse(text: str, **show: Any) -> Report:
+def parse(document: str, text: Optional[Callable[[], str]] = None, page: Optional[Callable[[], str]] = None) -> Report:
     """A report of the JSON that a command writes."""
-    return Report(json.loads(text), **show)
+    return Report(json.loads(document), text, page)
 
 
 __all__ = ["Report", "cell", "parse", "wrapped"]

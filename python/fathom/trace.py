@@ -1,8 +1,10 @@
 """Traces of any format Fathom reads: columns without copying, and all that the commands say of them."""
 import json
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Iterable, Iterator, Optional, Union
 
 from . import _native
@@ -11,13 +13,18 @@ from .report import Report, parse
 Path = Union[str, "os.PathLike[str]"]
 
 
+def _numpy() -> Any:
+    """NumPy, or None where it is not installed. What other people's packages give has no types here."""
+    try:
+        return import_module("numpy")
+    except ImportError:
+        return None
+
+
 def array(column: Any) -> Any:
     """A column as a NumPy array of the same memory, read-only; without NumPy as a memoryview."""
-    try:
-        import numpy
-    except ImportError:
-        return memoryview(column)
-    return numpy.asarray(column)
+    numpy = _numpy()
+    return memoryview(column) if numpy is None else numpy.asarray(column)
 
 
 @dataclass(frozen=True)
@@ -91,9 +98,8 @@ class Spans(Columns):
     def name(self) -> Any:
         """The names, one per row: an array of str objects (with NumPy), made anew."""
         names = self._trace.names
-        try:
-            import numpy
-        except ImportError:
+        numpy = _numpy()
+        if numpy is None:
             return [names[each] for each in self.name_id]
         return numpy.array(names, dtype=object)[self.name_id]
 
@@ -114,8 +120,7 @@ class Spans(Columns):
 
     def to_pandas(self) -> Any:
         """A pandas data frame: names and kinds are categories, all else is the trace's own memory."""
-        import pandas
-
+        pandas: Any = import_module("pandas")
         columns = self.to_dict()
         used = columns.pop("name_id")
         columns.pop("shape_id")
@@ -125,9 +130,7 @@ class Spans(Columns):
 
     def to_polars(self) -> Any:
         """A polars data frame, with names and kinds as text."""
-        import numpy
-        import polars
-
+        numpy, polars = _numpy(), import_module("polars")
         columns = self.to_dict()
         columns.pop("shape_id")
         names = polars.Series("name", self._trace.names)[columns.pop("name_id").astype(numpy.uint32)]
@@ -236,8 +239,9 @@ class Trace:
 
     def suggest(self, all: bool = False, critical: bool = False, top: int = 0) -> Report:
         """What to change and what it would save, as `fathom suggest --json` has it; 0 is no limit."""
-        return parse(self._native.suggest(all, critical, top, False),
-                     text=lambda: str(self._native.suggest(all, critical, top, True)), page=lambda: self.page("suggestions"))
+        most = top or sys.maxsize
+        return parse(self._native.suggest(all, critical, most, False),
+                     text=lambda: str(self._native.suggest(all, critical, most, True)), page=lambda: self.page("suggestions"))
 
     def page(self, start: str = "") -> str:
         """The page with all of it: one HTML file. `start` is the tab that it opens on."""

@@ -8,6 +8,9 @@ from typing import Any, Iterator, Optional
 from .. import _native, _scopes
 
 
+_FIRST_BLOCK = 1  # no address of anything
+
+
 class MemoryProfiler:
     """Follows memory while something runs.
 
@@ -74,7 +77,8 @@ class _TorchSampler(threading.Thread):
         self._interval = interval_ms / 1e3
         self._done = threading.Event()
         self._lock = threading.Lock()
-        self._known = [self._cuda.memory_allocated(device) for device in range(self._cuda.device_count())]
+        self._first = [self._cuda.memory_allocated(device) for device in range(self._cuda.device_count())]
+        self._known = list(self._first)
 
     @classmethod
     def begin(cls, interval_ms: float) -> "Optional[_TorchSampler]":
@@ -90,7 +94,13 @@ class _TorchSampler(threading.Thread):
             for device, before in enumerate(self._known):
                 now = self._cuda.memory_allocated(device)
                 if now != before:
-                    _native.record_memory(now - before, None, device, self._cuda.memory_reserved(device), "torch")
+                    # One block per device, which is given back and taken anew: a free names its block.
+                    reserved = self._cuda.memory_reserved(device)
+                    block = _FIRST_BLOCK + device
+                    if before > self._first[device]:
+                        _native.record_memory(self._first[device] - before, block, device, reserved, "torch")
+                    if now > self._first[device]:
+                        _native.record_memory(now - self._first[device], block, device, reserved, "torch")
                     self._known[device] = now
 
     def run(self) -> None:

@@ -96,7 +96,7 @@ class UnifiedProfiler:
         """Calls `fn` `warmup + iterations` times; the session has the latter alone."""
         if iterations < 1 or warmup < 0:
             raise ValueError("iterations must be at least 1, and warmup at least 0")
-        called = name or getattr(fn, "__qualname__", repr(fn))
+        called = name or str(getattr(fn, "__qualname__", repr(fn)))
         for _ in range(warmup):
             fn(*args, **kwargs)
         _synchronize()
