@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatCount, formatDuration, known } from "../format";
 import { Panel } from "../panel";
-import { placeOf, type Compilation, type CompileReport, type Phases, type TreeNode } from "./data";
+import { placeOf, type Compilation, type CompileReport, type StackFrame, type TreeNode } from "./data";
 import { CompilationDetails } from "./details";
 import { PhaseBar, PhaseLegend } from "./phases";
 
@@ -9,7 +9,7 @@ const kRowsShown = 1000;
 
 // A line of the program, or what it made torch compile.
 type Row =
-  | { kind: "line"; depth: number; node: TreeNode; phases: Phases | null }
+  | { kind: "line"; depth: number; node: TreeNode }
   | { kind: "compilation"; depth: number; one: Compilation; rank: number | null };
 
 // Lines of the program as a tree, with the compilations that each caused; time as bars.
@@ -48,13 +48,17 @@ function rowsOf(report: CompileReport): Row[] {
       const one = report.logs[log]?.compilations[index];
       return one ? [{ kind: "compilation" as const, depth: node.depth + (node.stack.length > 0 ? 1 : 0), one, rank: report.logs[log]?.rank ?? null }] : [];
     });
-    if (node.stack.length > 0) rows.push({ kind: "line", depth: node.depth, node, phases: null });
+    if (node.stack.length > 0) rows.push({ kind: "line", depth: node.depth, node });
     rows.push(...below);
   }
   return rows;
 }
 
 const indent = (depth: number) => ({ paddingLeft: `${8 + Math.min(depth, 12) * 16}px` });
+
+// Those between the first and the last are named when the line is pointed at.
+const wayTo = (above: StackFrame[]): string =>
+  above.length <= 2 ? above.map((frame) => frame.function).join(" → ") : `${above[0]!.function} → … ${formatCount(above.length - 1)} more`;
 
 function Line({ row: { node, depth }, whole }: { row: Extract<Row, { kind: "line" }>; whole: number }) {
   const frame = node.stack.at(-1)!;
@@ -63,7 +67,7 @@ function Line({ row: { node, depth }, whole }: { row: Extract<Row, { kind: "line
   return (
     <tr class="line">
       <td style={indent(depth)} title={path}>
-        {above.length > 0 && <span class="quiet">{above.length === 1 ? above[0]!.function : `${above[0]!.function} → … ${formatCount(above.length - 1)}`} → </span>}
+        {above.length > 0 && <span class="quiet">{wayTo(above)} → </span>}
         {frame.function} <span class="quiet">{placeOf(frame)}</span> {frame.code && <code>{frame.code}</code>}
       </td>
       <td class="bar-column"><PhaseBar time={node.time_ms} phases={null} whole={whole} /></td>
