@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -65,7 +66,7 @@ class CompileResult:
     fusion_ratio: Optional[float] = None
     recommendations: List[str] = field(default_factory=list)
     logs: Optional[Dict[str, Any]] = None  # all of `fathom compile --json`
-    _folder: Optional[tempfile.TemporaryDirectory[str]] = field(default=None, repr=False, compare=False)
+    _folder: str = field(default="", repr=False, compare=False)  # of the logs; gone with the result
 
     def as_dict(self) -> Dict[str, Any]:
         plain = {name: value for name, value in vars(self).items() if not name.startswith("_")}
@@ -103,10 +104,10 @@ class TorchCompileAnalyzer:
             pathlib.Path(path).write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
         elif kind != "html":
             raise ValueError(f"format {kind!r}: html or json")
-        elif result._folder is None or result.logs is None:
+        elif result.logs is None:
             raise ValueError("there are no logs of torch.compile to show: torch wrote none. JSON has the figures")
         else:
-            _run_fathom("compile", result._folder.name, "-o", str(path))
+            _run_fathom("compile", result._folder, "-o", str(path))
 
     def _analyze(self, mode: str, model: Callable[..., Any], input: Any, warmup: int, iterations: int) -> CompileResult:
         if warmup < 0 or iterations < 1:
@@ -114,12 +115,13 @@ class TorchCompileAnalyzer:
         torch = _torch()
         call = _call_with(torch, input)
         result = CompileResult(self.backend, mode)
-        result._folder = tempfile.TemporaryDirectory(prefix="fathom-compile-")
+        result._folder = tempfile.mkdtemp(prefix="fathom-compile-")
+        weakref.finalize(result, shutil.rmtree, result._folder, ignore_errors=True)
         torch._dynamo.reset()
         compiled = torch.compile(model, backend=self.backend, **({} if mode == "default" else {"mode": mode}))
         for _ in range(max(1, warmup)):
             call(model)
-        with _torch_trace(torch, result._folder.name):
+        with _torch_trace(torch, result._folder):
             result.first_call_ms = call(compiled)
             for _ in range(warmup):
                 call(compiled)
@@ -242,10 +244,9 @@ class _torch_trace:
 
 
 def _read_logs(result: CompileResult) -> None:
-    assert result._folder is not None
-    if not os.listdir(result._folder.name):
+    if not os.listdir(result._folder):
         return
-    result.logs = logs = json.loads(_run_fathom("compile", result._folder.name, "--json"))
+    result.logs = logs = json.loads(_run_fathom("compile", result._folder, "--json"))
     result.compile_time_ms = logs["time_ms"]
     result.total_graph_breaks = logs["graph_breaks"]
     result.graph_breaks = [GraphBreak(one["reason"], one["advice"], one["where"], one["count"]) for one in logs["break_reasons"]]

@@ -73,8 +73,8 @@ class Sampling(unittest.TestCase):
         functions = {}
         for function in self.record(WORK).functions():
             functions.setdefault(function.name, function)
-        self.assertIn("script.py(12): main", functions)
-        chain = [functions[name] for name in ("script.py(1): <module>", "script.py(12): main", "script.py(10): step", "script.py(3): spin")]
+        self.assertIn("script.py(13): main", functions)
+        chain = [functions[name] for name in ("script.py(1): <module>", "script.py(13): main", "script.py(11): step", "script.py(3): spin")]
         for outer, inner in zip(chain, chain[1:]):
             self.assertLessEqual(outer.start, inner.start)
             self.assertGreaterEqual(outer.end, inner.end)

@@ -74,6 +74,7 @@ Ending run(CompileOptions options, Files& files) {
     throw BadUsage("--eager needs --trace: a trace that is compiled, to compare with");
   }
   resolve(options.outputs, files);
+  while (options.source.size() > 1 && options.source.ends_with('/')) options.source.pop_back();
   report::CompileReport report;
   report.source = options.source;
   report.found = analyze::compile_findings(read_compile_logs(options.source, files));

@@ -65,8 +65,9 @@ TEST(Compile, TakesTheLogsOfAFolderAndLeavesOthersOut) {
   scratch.write("logs/rank_0.log", kLog);
   scratch.write("logs/rank_1.log", kLog);
   scratch.write("logs/notes.txt", "nothing of torch's");
-  const Outcome outcome = run_program({"compile", scratch.path("logs")});
+  const Outcome outcome = run_program({"compile", scratch.path("logs/")});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("\n  logs\n"));
   EXPECT_THAT(outcome.out, HasSubstr("4 compilations on 2 ranks"));
   EXPECT_THAT(outcome.out, HasSubstr("Compiling took 3.00 s"));
 }

@@ -110,18 +110,25 @@ PythonProcess::State PythonProcess::look() {
   for (const Mapping& mapping : python_files(process_)) {
     const auto symbols = elf_symbols(fmt::format("/proc/{}/root{}", process_, mapping.path),
                                      {"_PyRuntime", "Py_Version"});
-    if (!symbols || !symbols->addresses.contains("_PyRuntime")) continue;
-    const std::uint64_t base = symbols->is_relocated ? mapping.begin : 0;
-    minor_ = minor_in(mapping.path);
-    std::uint64_t version = 0;  // 0x030B02F0
-    if (symbols->addresses.contains("Py_Version")) {
-      if (!read(base + symbols->addresses.at("Py_Version"), &version, sizeof version)) {
-        return errno == EPERM ? State::not_allowed : State::none;
-      }
-      minor_ = static_cast<int>(version >> 16 & 0xFF);
+    const int minor = minor_in(mapping.path);
+    if (!symbols || !symbols->addresses.contains("_PyRuntime")) {
+      if (!symbols || minor == 0 || minor >= kOldestPython) continue;
+      minor_ = minor;  // it had none yet
+      state = State::unknown_version;
+      continue;
     }
-    const PythonLayout* const known = python_layout(minor_);
+    const std::uint64_t base = symbols->is_relocated ? mapping.begin : 0;
+    minor_ = minor;
     runtime_ = base + symbols->addresses.at("_PyRuntime");
+    std::uint64_t version = 0;  // 0x030B02F0; any other byte there tells whether it can be read
+    const bool has_version = symbols->addresses.contains("Py_Version");
+    if (!read(has_version ? base + symbols->addresses.at("Py_Version") : runtime_, &version,
+              sizeof version)) {
+      runtime_ = 0;
+      return errno == EPERM ? State::not_allowed : State::none;
+    }
+    if (has_version) minor_ = static_cast<int>(version >> 16 & 0xFF);
+    const PythonLayout* const known = python_layout(minor_);
     if (known != nullptr) layout_ = *known;
     if (known != nullptr && take_published_offsets()) return State::found;
     runtime_ = 0;

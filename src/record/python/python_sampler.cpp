@@ -57,6 +57,7 @@ void PythonSampler::find_processes() {
     const bool is_found = watched.state == PythonProcess::State::found;
     if (!is_found && ticks_ < watched.next_look) continue;
     watched.state = watched.python->look();
+    if (is_found && watched.state != PythonProcess::State::found) trace_.end(pid, 0);
     watched.pause = std::clamp(watched.pause * 2, kSamplesPerWalk, kLongestPause);
     watched.next_look = ticks_ + watched.pause;
     outcome_.found |= watched.state == PythonProcess::State::found;
@@ -68,7 +69,7 @@ void PythonSampler::find_processes() {
   const std::set<pid_t> is_alive(alive.begin(), alive.end());
   std::erase_if(processes_, [&](const auto& entry) {
     if (is_alive.contains(entry.first)) return false;
-    trace_.end(entry.first, 0);  // when it was last seen
+    trace_.end(entry.first, 0);
     return true;
   });
 }

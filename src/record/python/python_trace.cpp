@@ -18,6 +18,7 @@ using protozero::pbf_writer;
 constexpr std::uint32_t kPythonSequence = 0x0FA72;
 constexpr std::uint64_t kFirstPythonTrack = 0x0FA7'2000'0000'0000;
 constexpr std::uint64_t kPythonCategory = 1;
+constexpr std::int64_t kLongestGapNs = 50'000'000;
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -97,6 +98,10 @@ void PythonTrace::add(pid_t process, std::int64_t time_ns, const std::vector<Pyt
         thread.open.empty() ? time_ns : thread.sampled_ns + (time_ns - thread.sampled_ns) / 2;
     change(thread, changed_ns, stack.functions);
     thread.sampled_ns = time_ns;
+  }
+  for (auto& [id, thread] : threads_) {
+    const bool is_gone = id.first == process && time_ns - thread.sampled_ns > kLongestGapNs;
+    if (is_gone) change(thread, thread.sampled_ns, {});
   }
 }
 

@@ -18,10 +18,11 @@ class PythonTrace {
  public:
   explicit PythonTrace(const PythonNames& names) : names_(names) {}
 
-  // Stacks of a process at one time (CLOCK_MONOTONIC_RAW); a thread that is missing runs no Python.
+  // Stacks of a process at one time (CLOCK_MONOTONIC_RAW). A thread that is missing could not be
+  // read, or, if that lasts, runs no Python any more.
   void add(pid_t process, std::int64_t time_ns, const std::vector<PythonStack>& stacks);
 
-  // Ends what is open, all of it or a process's.
+  // Ends what is open, all of it or a process's, when it was sampled last if that was later.
   void end(std::int64_t time_ns);
   void end(pid_t process, std::int64_t time_ns);
 
