@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostFrames = 512;
 constexpr std::size_t kMostThreads = 1024;
 constexpr std::size_t kLongestName = 1000;
-constexpr std::uint8_t kOwnedByC = 3;  // a frame that stands for C code between two others
+constexpr char kOwnedByC = 3;  // a frame that stands for C code between two others
 constexpr std::uint64_t kThreadIdInPthread =
     720;  // of the C library (glibc, x86-64); checked before use
 
@@ -203,9 +203,58 @@ std::string PythonProcess::short_file(std::string file) const {
   return fs::path(file).filename().string();
 }
 
-std::optional<std::uint32_t> PythonProcess::function_of(std::uint64_t code) {
-  std::array<char, 144> object{};
-  if (!read(code, object.data(), object.size())) return {};
+// Frames lie close to each other, callers mostly below: one call of the system reads many, and all
+// of them at the same time.
+bool PythonProcess::read_frame(std::uint64_t address, Frame& frame) {
+  if (address < window_begin_ || address + frame.size() > window_begin_ + window_.size()) {
+    window_begin_ = address + frame.size() - std::min<std::uint64_t>(address, window_.size());
+    if (!read(window_begin_, window_.data(), window_.size())) {
+      window_begin_ = kNoWindow;
+      return read(address, frame.data(), frame.size());
+    }
+  }
+  std::memcpy(frame.data(), window_.data() + (address - window_begin_), frame.size());
+  return true;
+}
+
+// The code objects of a thread's frames, innermost first.
+bool PythonProcess::read_codes(std::uint64_t thread) {
+  codes_.clear();
+  window_begin_ = kNoWindow;
+  std::uint64_t address = pointer_at(thread + layout_.frame);
+  if (layout_.has_c_frame && address != 0) address = pointer_at(address + layout_.frame_in_c);
+  for (Frame frame{}; address != 0;
+       std::memcpy(&address, frame.data() + layout_.previous, sizeof address)) {
+    if (codes_.size() >= kMostFrames || !read_frame(address, frame)) return false;
+    if (layout_.owner != 0 && frame[layout_.owner] == kOwnedByC) continue;
+    std::memcpy(&codes_.emplace_back(), frame.data() + layout_.code, sizeof(std::uint64_t));
+  }
+  return true;
+}
+
+bool PythonProcess::read_stack(std::uint64_t thread, PythonStack& stack) {
+  if (!read_codes(thread) || codes_.empty()) return false;
+  std::vector<CodeObject> objects(codes_.size());
+  std::vector<iovec> places;
+  for (const std::uint64_t code : codes_) {
+    places.push_back({reinterpret_cast<void*>(code), sizeof(CodeObject)});
+  }
+  const std::size_t bytes = objects.size() * sizeof(CodeObject);
+  const iovec local{objects.data(), bytes};
+  if (process_vm_readv(process_, &local, 1, places.data(), places.size(), 0) !=
+      static_cast<ssize_t>(bytes)) {
+    return false;
+  }
+  for (std::size_t i = codes_.size(); i-- > 0;) {
+    const auto function = function_of(codes_[i], objects[i]);
+    if (!function) return false;
+    stack.functions.push_back(*function);
+  }
+  return true;
+}
+
+std::optional<std::uint32_t> PythonProcess::function_of(std::uint64_t code,
+                                                        const CodeObject& object) {
   const auto pointer = [&](std::uint64_t offset) {
     std::uint64_t value = 0;
     std::memcpy(&value, object.data() + offset, sizeof value);
@@ -224,25 +273,6 @@ std::optional<std::uint32_t> PythonProcess::function_of(std::uint64_t code) {
   found.number = names_.number_of(fmt::format("{}({}): {}", short_file(*file), found.line, *name));
   functions_[code] = found;
   return found.number;
-}
-
-bool PythonProcess::read_stack(std::uint64_t thread, PythonStack& stack) {
-  std::uint64_t frame = pointer_at(thread + layout_.frame);
-  if (layout_.has_c_frame && frame != 0) frame = pointer_at(frame + layout_.frame_in_c);
-  std::array<char, 80> bytes{};
-  for (; frame != 0; std::memcpy(&frame, bytes.data() + layout_.previous, sizeof frame)) {
-    if (stack.functions.size() >= kMostFrames || !read(frame, bytes.data(), bytes.size()))
-      return false;
-    const bool has_owner = layout_.owner != 0;
-    if (has_owner && bytes[layout_.owner] == static_cast<char>(kOwnedByC)) continue;
-    std::uint64_t code = 0;
-    std::memcpy(&code, bytes.data() + layout_.code, sizeof code);
-    const auto function = function_of(code);
-    if (!function) return false;
-    stack.functions.push_back(*function);
-  }
-  std::ranges::reverse(stack.functions);
-  return true;
 }
 
 pid_t PythonProcess::native_id(std::uint64_t thread) const {

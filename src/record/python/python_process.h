@@ -2,8 +2,8 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -60,8 +60,12 @@ class PythonProcess {
   std::uint64_t pointer_at(std::uint64_t address) const;  // 0 where it cannot be read
   std::optional<std::string> text_at(std::uint64_t object) const;
   bool take_published_offsets();
+  using Frame = std::array<char, 80>;        // as much of it as counts
+  using CodeObject = std::array<char, 144>;  // the same
+  bool read_frame(std::uint64_t address, Frame& frame);
+  bool read_codes(std::uint64_t thread);
   bool read_stack(std::uint64_t thread, PythonStack& stack);
-  std::optional<std::uint32_t> function_of(std::uint64_t code);
+  std::optional<std::uint32_t> function_of(std::uint64_t code, const CodeObject& object);
   pid_t native_id(std::uint64_t thread) const;
   std::string short_file(std::string file) const;
 
@@ -73,6 +77,11 @@ class PythonProcess {
   PythonLayout layout_ = {};
   std::uint64_t runtime_ = 0;
   std::unordered_map<std::uint64_t, Function> functions_;  // by the address of their code
+
+  static constexpr std::uint64_t kNoWindow = UINT64_MAX / 2;
+  std::array<char, 8192> window_ = {};      // memory that was read at once ...
+  std::uint64_t window_begin_ = kNoWindow;  // ... from here
+  std::vector<std::uint64_t> codes_;        // of the stack that is read
 };
 
 }  // namespace fathom::record
