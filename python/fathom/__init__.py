@@ -19,6 +19,7 @@ from .errors import Error
 # Where the rest is: loaded when it is first asked for.
 _HOMES = {
     "Bottleneck": "profiler", "GPUProfiler": "profiler", "ProfileEntry": "profiler", "ProfileSummary": "profiler",
+    "CompileResult": "torch_compile", "GraphBreak": "torch_compile", "TorchCompileAnalyzer": "torch_compile",
     "get_profiler": "profiler", "is_cuda_available": "profiler",
     "Spans": "trace", "Trace": "trace", "from_profiler": "trace", "hta": "trace", "read": "trace",
     "Report": "report",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .optimizer import OptimizationSuggestion, ProfilerOptimizer
     from .profiler import Bottleneck, GPUProfiler, ProfileEntry, ProfileSummary, get_profiler, is_cuda_available
     from .report import Report
+    from .torch_compile import CompileResult, GraphBreak, TorchCompileAnalyzer
     from .trace import Spans, Trace, from_profiler, hta, read
 
 

@@ -18,6 +18,7 @@
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "record/launch/run_target.h"
+#include "record/python/python_layout.h"
 #include "report/run_report.h"
 #include "report/text/session_text.h"
 
@@ -31,6 +32,7 @@ program's, or 127 if the program is not found and 126 if it cannot be run.
 Examples:
   fathom profile -- ./app --size 4096
   fathom profile -o before.pftrace -- python3 train.py
+  fathom profile --python -- python3 train.py       its functions, too
   fathom profile --repeat 5 -- ./app
   fathom profile --json session.json -- ./app)";
 
@@ -43,6 +45,7 @@ struct ProfileOptions {
   bool no_opencl = false;
   bool no_cuda = false;
   bool api = false;
+  bool python = false;
   int repeat = 1;
   std::size_t top = 10;
 };
@@ -63,6 +66,21 @@ void say_what_cuda_lacks(const ProfileOptions& options, const ProfileSession& se
     say_aside(driver.line);
   } else if (!is_built) {
     say_aside("this build of Fathom has no CUDA recorder: CUDA work is not recorded");
+  }
+}
+
+// Said where it matters: Python was to be sampled, and was not.
+void say_what_python_lacks(const record::PythonOutcome& python) {
+  if (python.not_allowed) {
+    say_aside(
+        "Python was not sampled: this system does not allow to read the memory of the program "
+        "(kernel.yama.ptrace_scope, or a container without the right to)");
+  } else if (python.unknown_minor >= 0) {
+    say_aside(
+        fmt::format("Python 3.{} was not sampled: CPython 3.{} to 3.{} with a global lock are",
+                    python.unknown_minor, record::kOldestPython, record::kNewestPython));
+  } else if (!python.found) {
+    say_aside("--python: the program and its children had no Python interpreter to sample");
   }
 }
 
@@ -144,10 +162,12 @@ Ending run(const ProfileOptions& options, Files& files) {
   for (; i <= options.repeat && ended.signal == 0 && ended.exit_status == 0; ++i) {
     const std::string output = output_of(options, i);
     try {
-      recorded = record_run(
-          options.command,
-          {.opencl = !options.no_opencl, .cuda = !options.no_cuda, .every_call = options.api},
-          options.memory_interval_ms, {output, options.force}, files);
+      recorded = record_run(options.command,
+                            {.opencl = !options.no_opencl,
+                             .cuda = !options.no_cuda,
+                             .every_call = options.api,
+                             .python = options.python},
+                            options.memory_interval_ms, {output, options.force}, files);
     } catch (...) {
       // The name that was reserved for a run that never began.
       if (options.output.empty()) std::filesystem::remove(output);
@@ -169,6 +189,7 @@ Ending run(const ProfileOptions& options, Files& files) {
       base::say(stderr, report::sessions_text(sessions, base::terminal_width(stderr)));
     }
     if (last) show(options, *last, files);
+    if (recorded.python && options.outputs.wants_text()) say_what_python_lacks(*recorded.python);
   });
   return {ended.exit_status, ended.signal, true};
 }
@@ -190,6 +211,8 @@ Command profile_command() {
   command.option("--no-opencl", &options->no_opencl, "Do not record OpenCL");
   command.option("--no-cuda", &options->no_cuda, "Do not record CUDA");
   command.option("--api", &options->api, "Record every GPU runtime call, even small ones");
+  command.option("--python", &options->python,
+                 "Sample the functions of Python programs (CPython 3.8 to 3.13), from outside");
   command.option("--repeat", &options->repeat, "Number of runs to record, one file per run",
                  {1, 1000});
   command.top(options->top);

@@ -35,8 +35,10 @@ RecordedRun record_run(const std::vector<std::string>& command, record::Injectio
       std::chrono::microseconds(static_cast<std::int64_t>(memory_interval_ms * 1000));
   const record::PassedSignals signals;  // until the run is written
   const record::Launched launched =
-      record::launch(command, record::environment_for(what), interval, signals);
+      record::launch(command, record::environment_for(what), interval, signals,
+                     what.python ? run.parts->own_part("python") : std::string());
   run.ended = launched.ended;
+  run.python = launched.python;
   say_of_run([&] {
     const record::JoinedRun joined =
         run.parts->join(record::run_trace(command, launched), complete_part);

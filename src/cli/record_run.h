@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct RecordedRun {
   std::unique_ptr<record::RunParts> parts;
   std::string
       readable;  // where it can be read; empty where it could not be written, which was said
+  std::optional<record::PythonOutcome> python;  // where it was to be sampled
 };
 
 // Where a run goes, and whether what is there may be something else than a run.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyze/compile/compile_findings.h"
+#include "analyze/compile/compiled_regions.h"
 
 namespace fathom::report {
 
@@ -23,6 +24,8 @@ struct CompileSpeedup {
 struct CompileReport {
   std::string source;  // the file or folder
   analyze::CompileFindings found;
+  std::string trace;                            // of the compiled program; empty without one
+  std::optional<analyze::CompiledShare> share;  // of its GPU work; none where it names no region
   std::optional<CompileSpeedup> speedup;
 };
 

@@ -58,9 +58,17 @@ std::string rank_sentence(const CompileFindings& found) {
   if (found.differences.empty()) return {};
   const analyze::RankDifference& first = found.differences.front();
   return fmt::format(
-      " Ranks differ: rank {} has {}, where {} is usual; the others wait for a rank that compiles.",
-      first.rank, base::format_plural(first.compilations, "compilation", "compilations"),
-      base::format_count(first.usual));
+      " Ranks differ: rank {} has {} {}, where {} is usual; ranks wait for each other.", first.rank,
+      base::format_count(first.count), first.what, base::format_count(first.usual));
+}
+
+std::string share_sentence(const CompileReport& report) {
+  if (report.trace.empty()) return {};
+  if (!report.share) return " The trace names no compiled function.";
+  if (report.share->gpu_ns <= 0) return {};
+  return fmt::format(" Compiled code launched {} of the GPU work in the trace.",
+                     base::format_percent(
+                         analyze::percent_of(report.share->compiled_gpu_ns, report.share->gpu_ns)));
 }
 
 }  // namespace
@@ -68,8 +76,8 @@ std::string rank_sentence(const CompileFindings& found) {
 std::string compile_story(const CompileReport& report) {
   const CompileFindings& found = report.found;
   if (found.compilations == 0) return "Nothing was compiled: the log has no compilation.";
-  std::string text =
-      time_sentence(found) + phase_sentence(found) + trouble_sentence(found) + rank_sentence(found);
+  std::string text = time_sentence(found) + phase_sentence(found) + trouble_sentence(found) +
+                     rank_sentence(found) + share_sentence(report);
   if (report.speedup && report.speedup->factor()) {
     text += fmt::format(" {} takes {} compiled and {} eager: {:.2f} times as fast.",
                         report.speedup->is_of_steps ? "A step" : "The run",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "explain/analysis.h"
 
@@ -20,7 +21,9 @@ struct SuggestReport {
 };
 
 // With `all`, those that bring less than 3 %, too; with `critical`, only those that bring 20 %.
-SuggestReport make_suggest_report(const explain::Analysis& analysis, bool all, bool critical);
+// `others` are what something else than the trace suggests, and come last.
+SuggestReport make_suggest_report(const explain::Analysis& analysis, bool all, bool critical,
+                                  const std::vector<advise::Suggestion>& others = {});
 
 // The first `top`, each with what was seen, what it would bring and how.
 std::string to_text(const SuggestReport& report, std::size_t top, std::size_t width);

@@ -101,7 +101,8 @@ Response get_compile(Services& services, Call& call) {
     const std::string name = call.target.value("file").value_or("");
     const OpenFile file = services.folder->open(name);
     if (!file.is_open()) throw NoSuchFile();
-    report::CompileReport report{.source = name, .found = {}, .speedup = {}};
+    report::CompileReport report;
+    report.source = name;
     std::vector<analyze::CompileLog> logs;
     logs.push_back(analyze::read_compile_log(*trace::Input::open(file.get(), name)));
     report.found = analyze::compile_findings(std::move(logs));

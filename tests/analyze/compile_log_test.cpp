@@ -132,6 +132,76 @@ TEST(CompileLog, GraphBreaksHaveReasonPlaceAndStack) {
   EXPECT_EQ(found.stack[1].code, "if loss.item() > 3:");
 }
 
+// The form of 2025 for a frame that cannot be resumed.
+TEST(CompileLog, AFrameThatIsLeftToPythonNamesWhatWasRaised) {
+  const GraphBreak found = parse_graph_break(
+      "Graph break: torch.compile cannot properly resume from this graph break, which results in a "
+      "skip.\ntorch.compile will skip tracing the frame f (/me/a.py line 3) and fall back to "
+      "eager.\n"
+      "The graph break occurred in the following user code:\n"
+      "  File \"/me/a.py\", line 5, in f\n    with lock:\n\n"
+      "Traceback (most recent call last):\n"
+      "  File \"/torch/_dynamo/convert_frame.py\", line 1, in inner\n    step()\n"
+      "torch._dynamo.exc.Unsupported: Unsupported context manager\n"
+      "  Explanation: it is not known.\n  Hint: Avoid it.\n\n");
+  EXPECT_EQ(found.reason, "Unsupported: Unsupported context manager");
+  EXPECT_EQ(found.where, "at a.py:5");
+  EXPECT_EQ(found.hint, "Avoid it.");
+  ASSERT_EQ(found.stack.size(), 1U);
+}
+
+TEST(CompileLog, OneReasonAloneIsLoggedWithoutAList) {
+  const CompileLog log =
+      read_compile_log(artifact(0, 1, "recompile_reasons", "0/0: tensor 'x' dtype mismatch") +
+                           metrics(0, 1, R"("cache_size": 1)"),
+                       "a.log");
+  ASSERT_EQ(log.compilations.size(), 1U);
+  EXPECT_EQ(log.compilations[0].recompile_reasons,
+            std::vector<std::string>{"0/0: tensor 'x' dtype mismatch"});
+}
+
+TEST(CompileLog, RestartsOfNewerVersionsAreNoGraphBreaks) {
+  const CompileLog log = read_compile_log(
+      metrics(0, 0,
+              R"("restart_reasons": ["specialized x"], "dynamo_cumulative_compile_time_us": 5)"),
+      "a.log");
+  ASSERT_EQ(log.compilations.size(), 1U);
+  EXPECT_TRUE(log.compilations[0].breaks.empty());
+  EXPECT_EQ(log.compilations[0].restart_reasons.size(), 1U);
+}
+
+TEST(CompileLog, AnErrorWithoutMetricsIsAFailureWithItsReason) {
+  const CompileFindings found = compile_findings({read_compile_log(
+      record(
+          R"({"dynamo_start": {"stack": [{"line": 1, "name": "f", "filename": 0, "loc": ""}]}, )" +
+          id(0, 0) + "}") +
+          artifact(0, 0, "dynamo_error",
+                   "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n"
+                   "torch._dynamo.exc.BackendCompilerFailed: it broke\n"),
+      "a.log")});
+  EXPECT_EQ(found.failures, 1U);
+  ASSERT_EQ(found.failure_groups.size(), 1U);
+  EXPECT_EQ(found.failure_groups[0].reason, "BackendCompilerFailed: it broke");
+  EXPECT_FALSE(found.failure_groups[0].advice.empty());
+}
+
+TEST(CompileLog, AGraphThatIsLoggedTwiceCountsOnce) {
+  const std::string graph =
+      "mul = torch.ops.aten.mul.Tensor(a, b)\nadd = torch.ops.aten.add(mul, a)\n";
+  const std::string code = "def call(args):\n    k.run(a)\n";
+  const std::string twice = artifact(0, 0, "inductor_post_grad_graph", graph) +
+                            artifact(0, 0, "after_post_grad_graph", graph);
+  const std::string output = record(R"({"inductor_output_code": {}, )" + id(0, 0) + "}", code);
+  const CompileLog log =
+      read_compile_log(twice + output + metrics(0, 0, R"("cache_size": 0)"), "a.log");
+  ASSERT_TRUE(log.compilations[0].fusion);
+  EXPECT_EQ(log.compilations[0].fusion->ops_before, 2U);
+  EXPECT_EQ(log.compilations[0].fusion->ops_after, 1U);
+  // Code of a second graph that is not there: nothing can be said.
+  const CompileLog more = read_compile_log(twice + output + output, "a.log");
+  EXPECT_TRUE(more.compilations.empty() || !more.compilations[0].fusion);
+}
+
 TEST(CompileLog, TheSameBreakIsOneRowWithTorchsHintOrOurs) {
   const std::string text = "Graph break in user code at /me/a.py:3\nGraph Break Reason: ";
   const CompileFindings found = compile_findings({read_compile_log(
@@ -188,6 +258,8 @@ TEST(CompileLog, RanksThatCompileMoreOftenAreNamed) {
   EXPECT_EQ(found.logs[0].rank, 0);
   ASSERT_EQ(found.differences.size(), 1U);
   EXPECT_EQ(found.differences[0].rank, 2);
+  EXPECT_EQ(found.differences[0].what, "compilations");
+  EXPECT_EQ(found.differences[0].count, 2U);
   EXPECT_EQ(found.differences[0].usual, 1U);
   EXPECT_EQ(found.total_ns, 10'000);  // of the slowest rank
 }

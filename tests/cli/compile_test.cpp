@@ -65,8 +65,9 @@ TEST(Compile, TakesTheLogsOfAFolderAndLeavesOthersOut) {
   scratch.write("logs/rank_0.log", kLog);
   scratch.write("logs/rank_1.log", kLog);
   scratch.write("logs/notes.txt", "nothing of torch's");
-  const Outcome outcome = run_program({"compile", scratch.path("logs")});
+  const Outcome outcome = run_program({"compile", scratch.path("logs/")});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("\n  logs\n"));
   EXPECT_THAT(outcome.out, HasSubstr("4 compilations on 2 ranks"));
   EXPECT_THAT(outcome.out, HasSubstr("Compiling took 3.00 s"));
 }
@@ -87,6 +88,73 @@ TEST(Compile, SpeedupIsThatOfAStepOrOfTheRun) {
   EXPECT_EQ(json::parse(outcome.out)["speedup"], 3);
 }
 
+// Two kernels of 30 and 10 us; the first is launched within the compiled function.
+constexpr const char* kTrace = R"([
+{"ph":"X","cat":"user_annotation","name":"Torch-Compiled Region: 0/0","pid":1,"tid":1,"ts":0,"dur":20},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":5,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":25,"dur":5,"args":{"correlation":2}},
+{"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":11,"dur":30,"args":{"stream":7,"device":0,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":45,"dur":10,"args":{"stream":7,"device":0,"correlation":2}}])";
+
+TEST(Compile, TellsHowMuchOfATraceIsCompiled) {
+  const Scratch scratch;
+  const Outcome outcome = run_program({"compile", scratch.write("a.log", kLog), "--trace",
+                                       scratch.write("trace.json", kTrace), "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(faults_against("compile", document), kNoFaults);
+  EXPECT_EQ(document["trace"]["gpu_ms"], 0.04);
+  EXPECT_EQ(document["trace"]["compiled_gpu_ms"], 0.03);
+  ASSERT_EQ(document["trace"]["regions"].size(), 1U);
+  EXPECT_EQ(document["trace"]["regions"][0]["id"], "0/0");
+  EXPECT_EQ(document["trace"]["regions"][0]["calls"], 1);
+  EXPECT_EQ(document["speedup"], nullptr);
+  EXPECT_THAT(std::string(document["story"]),
+              HasSubstr("Compiled code launched 75.0 % of the GPU work"));
+}
+
+TEST(Compile, SuggestHasWhatTheLogsSuggest) {
+  const Scratch scratch;
+  const std::string log = scratch.write("a.log", kLog);
+  const std::string trace = scratch.write("trace.json", kTrace);
+  const Outcome outcome = run_program({"suggest", trace, "--compile", log, "--top", "0", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(faults_against("suggest", document), kNoFaults);
+  std::vector<std::string> titles;
+  for (const json& one : document["suggestions"]) {
+    if (one["rule"] == "compile") titles.push_back(one["title"]);
+  }
+  EXPECT_EQ(titles, (std::vector<std::string>{"Avoid the graph break in f at model.py:31",
+                                              "Keep f from being compiled again"}));
+  const Outcome critical =
+      run_program({"suggest", trace, "--compile", log, "--critical", "--json"});
+  ASSERT_EQ(critical.status, 0) << critical.err;
+  EXPECT_TRUE(json::parse(critical.out)["suggestions"].empty());
+  EXPECT_EQ(run_program({"suggest", trace, "--compile", trace}).status, 2);
+}
+
+TEST(Compile, WritesAPage) {
+  const Scratch scratch;
+  const std::string log = scratch.write("a.log", kLog);
+  const std::string page = scratch.path("compile.html");
+  EXPECT_EQ(run_program({"compile", log, "-o", page}).status, 0);
+  EXPECT_GT(std::filesystem::file_size(page), 100'000U);
+}
+
+TEST(Compile, TheTreeLeadsToEachCompilationOnce) {
+  const Scratch scratch;
+  const Outcome outcome = run_program({"compile", scratch.write("a.log", kLog), "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json tree = json::parse(outcome.out)["tree"];
+  ASSERT_EQ(tree.size(), 2U);  // what has no stack, and main
+  EXPECT_EQ(tree[0]["stack"].size(), 0U);
+  EXPECT_EQ(tree[0]["compilations"][0]["index"], 1);
+  EXPECT_EQ(tree[1]["stack"][0]["function"], "main");
+  EXPECT_EQ(tree[1]["time_ms"], 2000);
+  EXPECT_EQ(tree[1]["compilations"][0]["index"], 0);
+}
+
 TEST(Compile, WrongInputIsOneLine) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch.path("empty"));
@@ -98,9 +166,9 @@ TEST(Compile, WrongInputIsOneLine) {
     EXPECT_EQ(outcome.out, "") << input;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
-  const Outcome alone = run_program({"compile", scratch.write("a.log", kLog), "--trace", "x.json"});
+  const Outcome alone = run_program({"compile", scratch.write("a.log", kLog), "--eager", "x.json"});
   EXPECT_EQ(alone.status, 2);
-  EXPECT_THAT(alone.err, HasSubstr("--trace and --eager go together"));
+  EXPECT_THAT(alone.err, HasSubstr("--eager needs --trace"));
 }
 
 TEST(Compile, ALogThatIsCutOffGivesWhatIsThere) {

@@ -1,4 +1,5 @@
 import { CompareTab } from "./compare/tab";
+import { CompileTab } from "./compile/tab";
 import { FlameTab } from "./flame/tab";
 import { KernelsTab } from "./kernels/tab";
 import { MemoryTab } from "./memory/tab";
@@ -22,6 +23,7 @@ export const kTabs: readonly Tab[] = [
   { id: "memory", title: "Memory", view: MemoryTab, hasContent: (_, summary) => summary.memory !== null },
   { id: "ranks", title: "Ranks", view: RanksTab, hasContent: (_, summary) => summary.ranks.length > 0 },
   { id: "suggestions", title: "Suggestions", view: SuggestionsTab, hasContent: (_, summary) => summary.suggestions !== null },
+  { id: "compile", title: "Compile", view: CompileTab, hasContent: has("compile") },
   { id: "compare", title: "Compare", view: CompareTab, hasContent: has("compare") },
 ];
 

@@ -83,6 +83,33 @@ constexpr KnownReason kRecompiles[] = {
      "dynamic (torch.compile(dynamic=True))"},
 };
 
+constexpr KnownReason kFailures[] = {
+    {"recompile_limit",
+     "Remove the cause of its recompilations; torch._dynamo.config.recompile_limit allows more"},
+    {"cache_size_limit",
+     "Remove the cause of its recompilations; torch._dynamo.config.cache_size_limit allows more"},
+    {"recompilelimitexceeded",
+     "Remove the cause of its recompilations; torch._dynamo.config.recompile_limit allows more"},
+    {"faketensor",
+     "An operation did not work on tensors without data: check the shapes and devices at that "
+     "line, "
+     "or register a fake implementation for a custom operator (torch.library.register_fake)"},
+    {"fake tensor",
+     "An operation did not work on tensors without data: check the shapes and devices at that "
+     "line, "
+     "or register a fake implementation for a custom operator (torch.library.register_fake)"},
+    {"torchruntimeerror",
+     "Run it without torch.compile: the operation at that line most likely fails there too"},
+    {"lowering",
+     "Compile with backend=\"aot_eager\" to see that Inductor is the cause, then report it"},
+    {"inductorerror",
+     "Compile with backend=\"aot_eager\" to see that Inductor is the cause, then report it"},
+    {"cppcompileerror", "Install a C++ compiler that Inductor finds (CXX)"},
+    {"backendcompilerfailed",
+     "Compile with backend=\"eager\", then \"aot_eager\": the first that fails is the part at "
+     "fault"},
+};
+
 constexpr KnownReason kCudagraphs[] = {
     {"mutated inputs", "Do not write to the inputs: copy them first"},
     {"cpu device", "Move the tensors on the CPU to the GPU before the call"},
@@ -112,6 +139,11 @@ std::string_view break_advice(std::string_view reason) {
 
 std::string_view recompile_advice(std::string_view reason) {
   return first_known(kRecompiles, reason);
+}
+
+std::string_view failure_advice(std::string_view reason) {
+  const std::string_view known = first_known(kFailures, reason);
+  return known.empty() ? first_known(kBreaks, reason) : known;
 }
 
 std::string_view cudagraph_advice(std::string_view reason) {

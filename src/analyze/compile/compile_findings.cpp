@@ -122,7 +122,8 @@ class FindingsMaker {
              .place = place,
              .type = one.fail_type,
              .reason = one.fail_reason,
-             .count = group.count + 1};
+             .count = group.count + 1,
+             .advice = std::string(failure_advice(one.fail_type + ": " + one.fail_reason))};
   }
 
   void take_skips(const Compilation& one) {
@@ -158,16 +159,41 @@ class FindingsMaker {
   std::set<std::string> reasons_;  // of recompilations, each with its function
 };
 
+// How often each rank did what ranks should do alike.
+std::map<std::string, std::uint64_t> counts_of(const CompileLog& log) {
+  std::map<std::string, std::uint64_t> counts;
+  counts["compilations"] = log.compilations.size();
+  for (const Compilation& one : log.compilations) {
+    counts["graph breaks"] += one.breaks.size();
+    counts["recompilations"] += one.is_recompile() ? 1U : 0U;
+    for (const CacheEvent& event : one.caches) {
+      counts["misses in " + event.cache] += event.outcome == CacheOutcome::miss ? 1U : 0U;
+    }
+  }
+  return counts;
+}
+
+// A log without a rank is of one process, and there is nothing to compare it with.
 std::vector<RankDifference> differences(const std::vector<CompileLog>& logs) {
-  std::vector<RankDifference> found;
-  if (logs.size() < 2) return found;
-  std::vector<std::uint64_t> counts;
-  for (const CompileLog& log : logs) counts.push_back(log.compilations.size());
-  const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-  std::ranges::nth_element(counts, middle);
+  std::map<std::int64_t, std::map<std::string, std::uint64_t>> ranks;
+  std::set<std::string> all;
   for (const CompileLog& log : logs) {
-    if (log.compilations.size() == *middle) continue;
-    found.push_back({log.rank.value_or(0), log.compilations.size(), *middle});
+    if (!log.rank) continue;
+    for (const auto& [what, count] : counts_of(log)) {
+      ranks[*log.rank][what] += count;
+      all.insert(what);
+    }
+  }
+  std::vector<RankDifference> found;
+  if (ranks.size() < 2) return found;
+  for (const std::string& what : all) {
+    std::vector<std::uint64_t> counts;
+    for (auto& [rank, of_rank] : ranks) counts.push_back(of_rank[what]);
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
+    std::ranges::nth_element(counts, middle);
+    for (auto& [rank, of_rank] : ranks) {
+      if (of_rank[what] != *middle) found.push_back({rank, what, of_rank[what], *middle});
+    }
   }
   return found;
 }

@@ -32,6 +32,7 @@ struct RecompileGroup {
 struct CompileFailure {
   std::string function, place, type, reason;
   std::uint64_t count = 0;
+  std::string advice;
 };
 
 struct CacheCounts {
@@ -48,10 +49,11 @@ struct CudagraphSkip {
   std::string advice;
 };
 
-// A rank that did not compile what the others did, as often: it makes them wait.
+// What a rank did more or less often than the others, which then wait for it, or it for them.
 struct RankDifference {
   std::int64_t rank = 0;
-  std::uint64_t compilations = 0;
+  std::string what;  // "compilations", "graph breaks", "recompilations", "misses in fx_graph"
+  std::uint64_t count = 0;
   std::uint64_t usual = 0;  // the median of all ranks
 };
 

@@ -18,6 +18,13 @@
 namespace fathom::analyze {
 namespace {
 
+// A list in JSON; where there is one reason only, newer versions log it as it is.
+std::vector<std::string> reasons_of(const std::string& payload) {
+  if (payload.starts_with('[')) return texts_of(payload);
+  if (payload.empty()) return {};
+  return {text_of(payload)};
+}
+
 class LogReader {
  public:
   explicit LogReader(const std::string& source) { log_.source = source; }
@@ -36,7 +43,7 @@ class LogReader {
       if (key == "dynamo_start") take_start(*envelope, value);
       if (key == "compilation_metrics") take_metrics(*envelope, value);
       if (key == "artifact") take_artifact(*envelope, value, record);
-      if (key == "inductor_post_grad_graph") take_graph(*envelope, record);
+      if (key == "inductor_post_grad_graph") take_graph(*envelope, key, record);
       if (key == "inductor_output_code") take_code(*envelope, record);
     }
   }
@@ -61,16 +68,25 @@ class LogReader {
     bool is_over = false;         // its metrics were logged: another may begin
     std::map<std::string, OpenEvents> open;
   };
-  // What a compilation's times are made of at the end.
-  struct Times {
+  // Graphs, or pieces of code, and the operations in them.
+  struct Operations {
+    std::uint64_t texts = 0, operations = 0;
+  };
+  // What a compilation's figures are made of at the end.
+  struct Parts {
     std::optional<std::int64_t> total, backend, inductor;
     std::map<std::string, std::int64_t> events;
+    std::map<std::string_view, Operations>
+        graphs;  // by the record that logged them: some log twice
+    Operations code;
+    bool has_error = false;
+    std::string error;  // the last line of its traceback
   };
 
   // Events alone are no compilation: an autotuner or a cache may log some before there is one.
   static bool is_nothing(const Compilation& one) {
     return one.function.empty() && one.stack.empty() && !one.total_ns && !one.fusion &&
-           one.breaks.empty() && one.caches.empty();
+           one.breaks.empty() && one.caches.empty() && !one.has_failed();
   }
 
   void take_rank(const Members& envelope) {
@@ -100,7 +116,7 @@ class LogReader {
       at->second.compilation = log_.compilations.size();
       at->second.is_over = false;
       log_.compilations.emplace_back().id = id;
-      times_.emplace_back();
+      parts_.emplace_back();
     }
     return at->second;
   }
@@ -151,7 +167,7 @@ class LogReader {
       open.began_ns = *time_ns;
       open.compilation = at.compilation;
     } else if (phase == "\"E\"" && open.depth > 0 && --open.depth == 0) {
-      times_[open.compilation].events[name] += std::max<std::int64_t>(*time_ns - open.began_ns, 0);
+      parts_[open.compilation].events[name] += std::max<std::int64_t>(*time_ns - open.began_ns, 0);
     }
   }
 
@@ -163,18 +179,19 @@ class LogReader {
     }
     Compilation& found = compilation(envelope);
     Frame& at = frame(id_of(envelope), false);
-    Times& times = times_[at.compilation];
+    Parts& parts = parts_[at.compilation];
     // Forward and backward of one frame are logged one after the other.
     const auto add = [](std::optional<std::int64_t>& to, std::optional<std::int64_t> more) {
       if (more) to = to.value_or(0) + *more;
     };
-    add(times.total, time_of(*metrics, {"dynamo_cumulative_compile_time_us",
+    add(parts.total, time_of(*metrics, {"dynamo_cumulative_compile_time_us",
                                         "entire_frame_compile_time_s", "duration_us"}));
-    add(times.backend,
+    add(parts.backend,
         time_of(*metrics, {"backend_compile_time_s", "aot_autograd_cumulative_compile_time_us"}));
-    add(times.inductor,
+    add(parts.inductor,
         time_of(*metrics, {"inductor_cumulative_compile_time_us", "inductor_compile_time_s"}));
     at.is_over = true;
+    logs_breaks_ = logs_breaks_ || metrics->contains("dynamo_cumulative_compile_time_us");
     const auto take_text = [&](std::string& to, std::string_view field) {
       if (const std::string_view value = member(*metrics, field); !value.empty())
         to = text_of(value);
@@ -212,12 +229,15 @@ class LogReader {
     if (name == "dynamo_graph_break_reason") {
       compilation(envelope).breaks.push_back(parse_graph_break(payload_text(record)));
     } else if (name == "recompile_reasons") {
-      compilation(envelope, true).recompile_reasons = texts_of(payload_text(record));
+      compilation(envelope, true).recompile_reasons = reasons_of(payload_text(record));
     } else if (name == "after_post_grad_graph") {
-      take_graph(envelope, record);
+      take_graph(envelope, "after_post_grad_graph", record);
+    } else if (name == "inductor_post_grad_graph") {
+      take_graph(envelope, "inductor_post_grad_graph", record);
     } else if (name == "dynamo_error") {
-      Compilation& found = compilation(envelope);
-      if (found.fail_type.empty()) found.fail_type = "error";
+      Parts& parts = parts_of(envelope);
+      parts.has_error = true;
+      parts.error = exception_of(payload_text(record));
     } else {
       take_cache_event(envelope, name, record);
     }
@@ -248,51 +268,67 @@ class LogReader {
     compilation(envelope).caches.push_back(std::move(event));
   }
 
-  void take_graph(const Members& envelope, const LogRecord& record) {
-    fusion(envelope).ops_before += graph_operations(payload_text(record));
+  void take_graph(const Members& envelope, std::string_view kind, const LogRecord& record) {
+    Operations& graphs = parts_of(envelope).graphs[kind];
+    ++graphs.texts;
+    graphs.operations += graph_operations(payload_text(record));
   }
 
   void take_code(const Members& envelope, const LogRecord& record) {
-    fusion(envelope).ops_after += generated_calls(payload_text(record));
+    Operations& code = parts_of(envelope).code;
+    ++code.texts;
+    code.operations += generated_calls(payload_text(record));
   }
 
-  Fusion& fusion(const Members& envelope) {
-    auto& known = compilation(envelope).fusion;
-    return known ? *known : known.emplace();
+  Parts& parts_of(const Members& envelope) {
+    compilation(envelope);
+    return parts_[frame(id_of(envelope), false).compilation];
+  }
+
+  // Of graphs whose code is there too: a hit in a cache may log code without its graph, and then
+  // what is before and what is after would be of different graphs.
+  static std::optional<Fusion> fusion_of(const Parts& parts) {
+    for (const auto& [kind, graphs] : parts.graphs) {
+      if (graphs.texts != parts.code.texts) continue;
+      if (graphs.operations == 0 || parts.code.operations == 0) continue;
+      return Fusion{.ops_before = graphs.operations, .ops_after = parts.code.operations};
+    }
+    return {};
   }
 
   // Where the metrics have no times, the events have.
   void complete(std::size_t index) {
     Compilation& found = log_.compilations[index];
-    Times& times = times_[index];
+    Parts& parts = parts_[index];
     const auto event = [&](const char* name) -> std::optional<std::int64_t> {
-      const auto at = times.events.find(name);
-      return at == times.events.end() ? std::nullopt : std::optional(at->second);
+      const auto at = parts.events.find(name);
+      return at == parts.events.end() ? std::nullopt : std::optional(at->second);
     };
-    if (!times.total) times.total = event("dynamo");
-    if (!times.total) times.total = event("entire_frame_compile");
-    if (!times.backend) times.backend = event("backend_compile");
-    if (!times.inductor) times.inductor = event("inductor_compile");
-    found.events.assign(times.events.begin(), times.events.end());
+    if (!parts.total) parts.total = event("dynamo");
+    if (!parts.total) parts.total = event("entire_frame_compile");
+    if (!parts.backend) parts.backend = event("backend_compile");
+    if (!parts.inductor) parts.inductor = event("inductor_compile");
+    found.events.assign(parts.events.begin(), parts.events.end());
     std::ranges::stable_sort(found.events, std::ranges::greater{},
                              &std::pair<std::string, std::int64_t>::second);
-    found.total_ns = times.total;
-    // A graph or code alone says nothing about fusion: a hit in a cache logs code without a graph.
-    if (found.fusion && (found.fusion->ops_before == 0 || found.fusion->ops_after == 0)) {
-      found.fusion.reset();
+    found.total_ns = parts.total;
+    found.fusion = fusion_of(parts);
+    if (parts.has_error && found.fail_type.empty()) {
+      found.fail_type = "error";
+      found.fail_reason = parts.error;
     }
-    if (!times.total || !times.backend) return;
-    const std::int64_t backend = std::min(*times.backend, *times.total);
-    const std::int64_t inductor = std::min(times.inductor.value_or(0), backend);
-    found.phases = {*times.total - backend, backend - inductor, std::nullopt};
-    if (times.inductor) found.phases[2] = inductor;
+    if (!parts.total || !parts.backend) return;
+    const std::int64_t backend = std::min(*parts.backend, *parts.total);
+    const std::int64_t inductor = std::min(parts.inductor.value_or(0), backend);
+    found.phases = {*parts.total - backend, backend - inductor, std::nullopt};
+    if (parts.inductor) found.phases[2] = inductor;
   }
 
   // Before October 2024 breaks were not logged as such: a frame was begun anew for a reason, and
   // what came after it became a frame of its own, whose name says where it goes on.
   void infer_breaks() {
     const auto has_breaks = [](const Compilation& one) { return !one.breaks.empty(); };
-    if (std::ranges::any_of(log_.compilations, has_breaks)) return;
+    if (logs_breaks_ || std::ranges::any_of(log_.compilations, has_breaks)) return;
     for (std::size_t i = 0; i < log_.compilations.size(); ++i) {
       Compilation& one = log_.compilations[i];
       for (const std::string& reason : one.restart_reasons) {
@@ -307,7 +343,8 @@ class LogReader {
   }
 
   CompileLog log_;
-  std::vector<Times> times_;  // of each compilation
+  bool logs_breaks_ = false;  // metrics of this kind are younger than the artifact for breaks
+  std::vector<Parts> parts_;  // of each compilation
   std::map<std::string, Frame> frames_;
   std::unordered_map<std::int64_t, std::string> file_names_;
 };

@@ -1,6 +1,7 @@
 #include "analyze/compile/graph_break.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -68,7 +69,40 @@ std::string place_of(std::string_view file_and_line) {
          short_place(file_and_line.substr(0, colon), number_at(file_and_line.substr(colon + 1)));
 }
 
+// Where the frames of the user's code begin; the form depends on the version of torch, and on
+// whether the frame is resumed or left to Python.
+std::size_t user_frames_at(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kHeads = {
+      "User code traceback:", "from user code at:", "in the following user code:"};
+  for (const std::string_view head : kHeads) {
+    const std::size_t at = text.find(head);
+    if (at != std::string_view::npos) return at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
+
+std::string exception_of(std::string_view traceback) {
+  constexpr std::string_view kTraceback = "Traceback (most recent call last)";
+  const std::size_t last = traceback.rfind(kTraceback);
+  std::string_view raised = trimmed(traceback);
+  if (last == std::string_view::npos) {
+    raised = raised.substr(std::min(raised.rfind('\n') + 1, raised.size()));
+  } else {
+    // Below the frames, which are indented.
+    raised = traceback.substr(last);
+    do {
+      raised = raised.substr(std::min(raised.find('\n'), raised.size() - 1) + 1);
+    } while (raised.starts_with(' ') || raised.starts_with('\n'));
+    raised = trimmed(raised.substr(0, raised.find('\n')));
+  }
+  // "torch._dynamo.exc.Unsupported: …" without the module.
+  const std::string_view type = raised.substr(0, raised.find(':'));
+  const std::size_t dot = type.rfind('.');
+  const bool has_module = dot != std::string_view::npos && type.find(' ') == std::string_view::npos;
+  return std::string(has_module ? raised.substr(dot + 1) : raised);
+}
 
 GraphBreak parse_graph_break(std::string_view text) {
   constexpr std::string_view kReason = "Graph Break Reason:";
@@ -76,18 +110,13 @@ GraphBreak parse_graph_break(std::string_view text) {
   found.where = place_of(line_after(text, "Graph break in user code at "));
   found.hint = line_after(text, "Hint:");
   const std::size_t reason = text.find(kReason);
-  std::size_t stack = text.find("User code traceback:");
-  if (stack == std::string_view::npos) stack = text.find("from user code at:");
+  const std::size_t stack = user_frames_at(text);
   if (reason != std::string_view::npos) {
     found.reason = line_after(text, kReason);
   } else if (stack != std::string_view::npos) {
-    // The last line of torch's own traceback names the error.
-    const std::string_view all = trimmed(text);
-    const std::size_t last = all.rfind('\n');
-    found.reason = trimmed(last == std::string_view::npos ? all : all.substr(last));
-  } else {
-    found.reason = trimmed(text.substr(0, text.find('\n')));
+    found.reason = exception_of(text.substr(stack));
   }
+  if (found.reason.empty()) found.reason = trimmed(text.substr(0, text.find('\n')));
   if (stack != std::string_view::npos) {
     found.stack = frames_of(text.substr(std::min(text.find('\n', stack), text.size())));
   }

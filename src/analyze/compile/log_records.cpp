@@ -36,8 +36,13 @@ std::optional<std::string_view> json_of_line(std::string_view line) {
 }
 
 bool is_compile_log(std::string_view head) {
-  const std::string_view line = head.substr(0, head.find('\n'));
-  return json_of_line(line).has_value();
+  // The beginning may be cut off or damaged: then a line further on is one.
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    if (json_of_line(head.substr(0, end))) return true;
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return false;
 }
 
 std::string payload_text(const LogRecord& record) {

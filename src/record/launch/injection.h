@@ -14,6 +14,7 @@ struct Injection {
   bool opencl = true;
   bool cuda = true;
   bool every_call = false;  // small runtime calls too
+  bool python = false;      // sampled from outside: nothing is put into the program for it
 };
 
 // The environment that makes a program, and its children, load Fathom's recorders.

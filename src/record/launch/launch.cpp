@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "record/launch/rss_sampler.h"
+#include "record/python/python_sampler.h"
 
 namespace fathom::record {
 namespace {
@@ -99,7 +100,8 @@ CannotRun::CannotRun(const std::string& command, int reason)
       exit_status(reason == ENOENT ? 127 : 126) {}
 
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
-                std::chrono::microseconds memory_interval, const PassedSignals& signals) {
+                std::chrono::microseconds memory_interval, const PassedSignals& signals,
+                const std::string& python_part) {
   Launched launched;
   const std::int64_t own_peak = own_peak_rss();
   launched.ended.begin_unix_ns = now_ns(CLOCK_REALTIME);
@@ -114,11 +116,14 @@ Launched launch(const std::vector<std::string>& command, const Environment& envi
   rusage usage{};
   {
     RssSampler sampler(child, memory_interval);
+    std::optional<PythonSampler> python;
+    if (!python_part.empty()) python.emplace(child, python_part);
     while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     launched.ended.end_ns = now_ns();
     PassedSignals::pass_to(0);
     launched.rss = sampler.stop();
+    if (python) launched.python = python->stop();
   }
   const std::int64_t peak = usage.ru_maxrss * kMaxRssUnit;
   if (peak > own_peak) launched.kernel_peak_rss = peak;

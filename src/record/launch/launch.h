@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "record/launch/passed_signals.h"
+#include "record/python/python_outcome.h"
 
 namespace fathom::record {
 
@@ -44,13 +45,15 @@ struct Launched {
   // samples too. A child begins with the count of who started it, so a figure that the launcher
   // itself had reached says nothing, and is absent.
   std::optional<std::int64_t> kernel_peak_rss;
+  std::optional<PythonOutcome> python;  // where it was to be sampled
 };
 
 // Runs a command to its end with these additions to the environment, and samples its memory
-// meanwhile. Standard streams are the child's own, and signals are passed on to it. Throws
-// CannotRun.
+// meanwhile, and its Python functions where `python_part` names a part of the run for them.
+// Standard streams are the child's own, and signals are passed on to it. Throws CannotRun.
 Launched launch(const std::vector<std::string>& command, const Environment& environment,
-                std::chrono::microseconds memory_interval, const PassedSignals& signals = {});
+                std::chrono::microseconds memory_interval, const PassedSignals& signals = {},
+                const std::string& python_part = {});
 
 // Where a standard stream is closed, none of our files may take its number: what is said would go
 // into it. The program finds it closed as it was.

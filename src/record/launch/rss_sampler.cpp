@@ -7,28 +7,17 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
+
+#include "record/launch/process_tree.h"
 
 namespace fathom::record {
 namespace {
 
 constexpr int kReadingsPerWalk = 10;
-
-// The ids in /proc/PID/task/TID/children.
-std::vector<pid_t> ids_in(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
-                                                             std::fclose);
-  std::vector<pid_t> ids;
-  for (pid_t id = 0; file && std::fscanf(file.get(), "%d", &id) == 1;) ids.push_back(id);
-  return ids;
-}
 
 // Second figure of statm: resident pages. Nothing where the process is gone.
 std::optional<std::int64_t> resident_pages(int statm) {
@@ -47,23 +36,18 @@ ProcessTree::~ProcessTree() {
   for (const Process& process : processes_) close(process.statm);
 }
 
-void ProcessTree::find_new(pid_t process) {
-  const bool is_known = std::any_of(processes_.begin(), processes_.end(),
-                                    [&](const Process& known) { return known.pid == process; });
-  if (!is_known) {
+void ProcessTree::find_new() {
+  for (const pid_t process : descendants(root_)) {
+    const bool is_known = std::any_of(processes_.begin(), processes_.end(),
+                                      [&](const Process& known) { return known.pid == process; });
+    if (is_known) continue;
     const int statm = open(fmt::format("/proc/{}/statm", process).c_str(), O_RDONLY | O_CLOEXEC);
-    if (statm < 0) return;
-    processes_.push_back({process, statm});
-  }
-  std::error_code gone;
-  for (const auto& task :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
-    for (const pid_t child : ids_in(task.path().string() + "/children")) find_new(child);
+    if (statm >= 0) processes_.push_back({process, statm});
   }
 }
 
 std::int64_t ProcessTree::resident_bytes() {
-  if (readings_++ % kReadingsPerWalk == 0) find_new(root_);
+  if (readings_++ % kReadingsPerWalk == 0) find_new();
   std::int64_t pages = 0;
   std::erase_if(processes_, [&](const Process& process) {
     const std::optional<std::int64_t> resident = resident_pages(process.statm);

@@ -30,7 +30,7 @@ class ProcessTree {
     pid_t pid;
     int statm;  // file descriptor
   };
-  void find_new(pid_t process);
+  void find_new();
 
   const pid_t root_;
   int readings_ = 0;

@@ -30,6 +30,8 @@ class RunParts {
 
   // For FATHOM_RUN_FILE: "%p" is where the process id goes.
   std::string pattern() const;
+  // A part for what the launcher records of the program itself.
+  std::string own_part(const std::string& name) const { return folder_ + "/" + name + ".pftrace"; }
   // For FATHOM_LIVE_FOLDER; empty where there is none.
   const std::string& live_folder() const { return live_.path(); }
 

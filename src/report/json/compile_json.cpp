@@ -1,3 +1,4 @@
+#include "analyze/compile/compile_tree.h"
 #include "base/json_writer.h"
 #include "fathom/figures.h"
 #include "report/compile_report.h"
@@ -104,6 +105,44 @@ void write_compilation(JsonWriter& json, const Compilation& one) {
   json.end_object();
 }
 
+void write_trace(JsonWriter& json, const CompileReport& report) {
+  json.key("trace");
+  if (report.trace.empty()) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("source").value(report.trace);
+  using Ns = std::optional<std::int64_t>;
+  const bool has_share = report.share.has_value();
+  json.key("gpu_ms").value(ms_of(has_share ? Ns(report.share->gpu_ns) : Ns()));
+  json.key("compiled_gpu_ms").value(ms_of(has_share ? Ns(report.share->compiled_gpu_ns) : Ns()));
+  json.key("regions").begin_array();
+  for (const analyze::CompiledRegion& region :
+       has_share ? report.share->regions : std::vector<analyze::CompiledRegion>()) {
+    json.begin_object().key("id").value(known_text(region.id)).key("calls").value(region.calls);
+    json.key("host_ms").value(ms_of(region.host_ns));
+    json.key("gpu_ms").value(ms_of(region.gpu_ns)).end_object();
+  }
+  json.end_array().end_object();
+}
+
+// A stack, its compilations by their places in `logs`.
+void write_tree(JsonWriter& json, const CompileFindings& found) {
+  json.key("tree").begin_array();
+  for (const analyze::CompileTreeNode& node : analyze::compile_tree(found.logs)) {
+    json.begin_object().key("parent");
+    json.value(node.parent == analyze::kNoTreeNode ? std::nullopt : std::optional(node.parent));
+    json.key("depth").value(node.depth).key("time_ms").value(ms_of(node.total_ns));
+    write_stack(json, node.frames);
+    json.key("compilations").begin_array();
+    for (const analyze::CompilationRef& ref : node.compilations) {
+      json.begin_object().key("log").value(ref.log).key("index").value(ref.index).end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 void write_logs(JsonWriter& json, const CompileFindings& found) {
   json.key("logs").begin_array();
   for (const analyze::CompileLog& log : found.logs) {
@@ -142,6 +181,13 @@ void write_groups(JsonWriter& json, const CompileFindings& found) {
     json.key("advice").value(known_text(group.advice));
     json.end_object();
   }
+  json.end_array().key("failed").begin_array();
+  for (const analyze::CompileFailure& group : found.failure_groups) {
+    json.begin_object().key("function").value(group.function);
+    json.key("where").value(known_text(group.place)).key("count").value(group.count);
+    json.key("type").value(group.type).key("reason").value(known_text(group.reason));
+    json.key("advice").value(known_text(group.advice)).end_object();
+  }
   json.end_array().key("recompiled").begin_array();
   for (const analyze::RecompileGroup& group : found.recompile_groups) {
     json.begin_object().key("function").value(group.function);
@@ -159,7 +205,8 @@ void write_groups(JsonWriter& json, const CompileFindings& found) {
   }
   json.end_array().key("rank_differences").begin_array();
   for (const analyze::RankDifference& rank : found.differences) {
-    json.begin_object().key("rank").value(rank.rank).key("compilations").value(rank.compilations);
+    json.begin_object().key("rank").value(rank.rank).key("what").value(rank.what);
+    json.key("count").value(rank.count);
     json.key("usual").value(rank.usual).end_object();
   }
   json.end_array();
@@ -174,7 +221,9 @@ std::string to_json(const CompileReport& report) {
   json.key("story").value(compile_story(report));
   write_summary(json, report.found);
   json.key("speedup").value(report.speedup ? report.speedup->factor() : std::nullopt);
+  write_trace(json, report);
   write_groups(json, report.found);
+  write_tree(json, report.found);
   write_logs(json, report.found);
   json.end_object();
   return out + "\n";

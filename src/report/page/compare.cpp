@@ -9,6 +9,7 @@
 #include "report/comparison_words.h"
 #include "report/page/part.h"
 #include "report/page/sections.h"
+#include "report/page/tab_summary.h"
 
 namespace fathom::report {
 namespace {
@@ -106,28 +107,6 @@ std::string compare_block(const ComparisonReport& report) {
   return out;
 }
 
-// The page asks for a summary first; of a comparison it is its name, and that there is one tab.
-std::string summary_block(const ComparisonReport& report) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object().key("fathom").value(FATHOM_VERSION).key("tabs").begin_array();
-  json.value("compare").end_array().key("run").begin_object().key("source");
-  const std::string sides = side_label(report.base) + " → " + side_label(report.current);
-  json.value(sides).key("name").value(sides);
-  json.key("format").null().key("command").null().key("rank").null().key("world_size").null();
-  json.key("duration_ns").null().key("spans").value(0).key("threads").value(0);
-  json.key("gpu_streams").value(0).key("devices").begin_array().end_array().end_object();
-  write_story(json, {story(report.comparison), "", {}, "", 0, {}});
-  json.key("slices").null();
-  for (const char* list : {"operations", "scopes", "bottlenecks", "ranks", "warnings"}) {
-    json.key(list).begin_array().end_array();
-  }
-  json.key("advice").begin_object().key("findings").begin_array().end_array();
-  json.key("recommendations").begin_array().end_array().end_object();
-  json.key("memory").null().key("skew").null().end_object();
-  return out;
-}
-
 template <typename Value>
 void column(JsonWriter& json, const compare::FlameChange& flame, std::string_view name,
             const Value& value) {
@@ -159,7 +138,8 @@ std::string flame_block(const compare::FlameChange& flame) {
 }  // namespace
 
 PageData page_compare(const ComparisonReport& report, const compare::FlameChange& flame) {
-  return {{"summary", summary_block(report)},
+  const std::string sides = side_label(report.base) + " → " + side_label(report.current);
+  return {{"summary", tab_summary("compare", sides, story(report.comparison))},
           {"compare", compare_block(report)},
           {"flame_change", flame_block(flame)}};
 }

@@ -6,12 +6,13 @@
 
 namespace fathom::report {
 
-std::string run_page(const explain::Analysis& analysis, const PageData& others) {
+std::string run_page(const explain::Analysis& analysis, const PageData& others,
+                     std::string_view start) {
   PageData data = page_timeline(analysis);
   data.emplace_back("summary", page_summary(analysis));
   data.emplace_back("flame", page_flame(analysis.flame(), analyze::FlameWeight::cpu));
   data.insert(data.end(), others.begin(), others.end());
-  return page_html(data);
+  return page_html(data, start);
 }
 
 }  // namespace fathom::report

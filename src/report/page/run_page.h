@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "explain/analysis.h"
 #include "report/page/page.h"
@@ -8,6 +9,8 @@
 namespace fathom::report {
 
 // The page of a trace with all its views: summary, timeline and flame graph; and blocks of others.
-std::string run_page(const explain::Analysis& analysis, const PageData& others = {});
+// It opens on the tab `start`, as page_html says.
+std::string run_page(const explain::Analysis& analysis, const PageData& others = {},
+                     std::string_view start = {});
 
 }  // namespace fathom::report

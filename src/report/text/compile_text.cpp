@@ -113,7 +113,8 @@ std::string faults_text(const CompileFindings& found, std::size_t top, std::size
   for (const analyze::CompileFailure& failure : first(found.failure_groups)) {
     faults.add(fmt::format("{} failed to compile{}{}", failure.function, at(failure.place),
                            times(failure.count)),
-               failure.type + (failure.reason.empty() ? "" : ": " + failure.reason), "");
+               failure.type + (failure.reason.empty() ? "" : ": " + failure.reason),
+               failure.advice);
   }
   for (const analyze::BreakGroup& group : first(found.break_groups)) {
     faults.add(fmt::format("Graph break in {}{}{}", group.function,
