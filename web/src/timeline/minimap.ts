@@ -4,7 +4,7 @@ import type { Limits, View } from "../canvas/view";
 import type { Timeline } from "./decode";
 import type { Matches } from "./find";
 
-const kMostTracks = 12;
+const kMostTracks = 12; // GPUs first
 
 // The whole run in a strip: the work of each stream and the outermost spans of each thread, where matches are, and what is seen
 // now. It is drawn once and kept, until colours or sizes change.
@@ -58,12 +58,14 @@ export class Minimap {
       part: this.fill,
       dimmed: () => false,
     });
-    const tracks = timeline.tracks.slice(0, kMostTracks);
+    const work = timeline.tracks.filter((track) => !track.annotations && !track.quiet);
+    const tracks = [...work.filter(({ gpu }) => gpu !== null), ...work.filter(({ gpu }) => gpu === null)].slice(0, kMostTracks);
     const each = Math.max(2, (height - 4) / Math.max(1, tracks.length));
     const whole: View = { begin: limits.begin, end: limits.end, width: this.width };
     tracks.forEach((track, index) => {
-      const rows = track.gpu ? track.rows : 1; // annotations of a stream stand above its work
-      for (let row = 0; row < rows; ++row) {
+      // Work of one stream may overlap; of a thread, what its frames hold says enough.
+      const [from, to] = track.gpu !== null ? [0, track.rows] : [Math.min(track.frames, track.rows - 1), Math.min(track.frames, track.rows - 1) + 1];
+      for (let row = from; row < to; ++row) {
         painter.row(timeline.rows, track.firstRow + row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
         painter.flush();
       }

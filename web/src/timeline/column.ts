@@ -1,0 +1,71 @@
+import { fit } from "../canvas/painter";
+import { formatPlural } from "../format";
+import { bandTop, kRowHeight, type Band, type Layout, type Shown } from "./layout";
+import type { Area } from "./surroundings";
+
+// The column of names, left of the tracks.
+
+export const kPinWidth = 18; // of the column of names, its last pixels
+const kNameBegin = 18;
+const kLetter = 6.8;
+
+const nameOf = (band: Band, letters: number): string => {
+  if (band.kind === "counter") return band.counter.name;
+  if (band.kind === "path") return band.path.name ? `path · ${band.path.name}` : "critical path";
+  if (band.kind === "quiet") return formatPlural(band.tracks.length, "idle thread", "idle threads");
+  if (band.track.annotations) return `annotations · ${band.track.shortName}`;
+  return band.track.name.length > letters ? band.track.shortName : band.track.name;
+};
+
+// ▸ opens, ▾ closes: what is folded away, or could be.
+const foldMark = (band: Band, shown: Shown): string => {
+  if (band.kind === "quiet") return shown.quiet ? "▾" : "▸";
+  if (band.kind !== "track" || band.track.rows < 2) return "";
+  return band.rows < band.track.rows ? "▸" : "▾";
+};
+
+export function drawNames(area: Area, layout: Layout, shown: Shown): void {
+  const { context, palette, left, ruler, height, scrolled } = area;
+  context.fillStyle = palette.background;
+  context.fillRect(0, ruler, left, height - ruler);
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  for (const pinned of [false, true]) {
+    const top = pinned ? ruler : ruler + layout.pinnedHeight;
+    const bottom = pinned ? ruler + layout.pinnedHeight : height;
+    context.save();
+    context.beginPath();
+    context.rect(0, top, left, Math.max(0, bottom - top));
+    context.clip();
+    for (const band of layout.bands) {
+      if (band.pinned !== pinned) continue;
+      const y = ruler + bandTop(layout, band, scrolled);
+      if (y > bottom || y + band.height < top) continue;
+      drawName(area, band, y + kRowHeight / 2 + 0.5, shown);
+    }
+    context.restore();
+  }
+  context.fillStyle = palette.line;
+  context.fillRect(left - 1, 0, 1, height);
+  if (layout.pinnedHeight > 0) context.fillRect(0, ruler + layout.pinnedHeight - 2, area.width, 1);
+}
+
+function drawName({ context, palette, left }: Area, band: Band, y: number, shown: Shown): void {
+  const letters = Math.floor((left - kNameBegin - kPinWidth) / kLetter);
+  const isNote = band.kind === "quiet" || (band.kind === "track" && band.track.annotations);
+  context.font = `${isNote ? "italic " : ""}12px Inter, system-ui, -apple-system, "Segoe UI", sans-serif`;
+  context.fillStyle = palette.ink3;
+  context.fillText(foldMark(band, shown), 6, y);
+  context.fillStyle = isNote ? palette.ink3 : palette.ink2;
+  context.fillText(fit(nameOf(band, letters), letters), kNameBegin, y);
+  if (band.kind === "track" && shown.pinned.has(band.track)) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
+}
+
+// A pin, seen from the side.
+function drawPin(context: CanvasRenderingContext2D, colour: string, x: number, y: number): void {
+  context.fillStyle = colour;
+  context.fillRect(x - 3, y - 5, 6, 1.5);
+  context.fillRect(x - 2, y - 4, 4, 4);
+  context.fillRect(x - 4, y, 8, 1.5);
+  context.fillRect(x - 0.5, y + 1, 1, 4);
+}

@@ -1,0 +1,18 @@
+import { shortName } from "../format";
+import type { Timeline } from "./decode";
+
+// What a span is called where there is little room: a kernel without namespaces and arguments, a Python function before
+// the file it stands in: "nn/module.py(1501): _call_impl" → "_call_impl module.py:1501".
+export function shortSpanName(name: string, kind: string): string {
+  if (kind === "python") {
+    const [, file, line, called] = /^(.*)\((\d+)\): (.+)$/.exec(name) ?? [];
+    return called ? `${called} ${file!.slice(file!.lastIndexOf("/") + 1)}:${line}` : name;
+  }
+  return kind === "kernel" ? shortName(name) : name;
+}
+
+// The short names of a timeline's labels; each is worked out when first asked for.
+export function shortNames(timeline: Timeline): (label: number) => string {
+  const known: string[] = [];
+  return (label) => (known[label] ??= shortSpanName(timeline.names[label]!, timeline.kinds[label]!));
+}

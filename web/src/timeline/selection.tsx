@@ -1,0 +1,97 @@
+import { useMemo, useState } from "preact/hooks";
+import { kFills } from "../canvas/palette";
+import { Choice } from "../flame/drawing";
+import { formatCount, formatDuration, formatPercent } from "../format";
+import { kindWords, type ClassTime, type Part } from "../summary";
+import { DataTable, type Column } from "../table";
+import type { Timeline } from "./decode";
+import { shortSpanName } from "./names";
+import { tickText } from "./ruler";
+import { sumUp, type GpuUse, type Range, type Sum } from "./sums";
+
+type By = "name" | "class" | "track";
+
+const kWays: { id: By; title: string; hint: string }[] = [
+  { id: "name", title: "By name", hint: "What ran, by name" },
+  { id: "class", title: "By class", hint: "GPU work by class: GEMM, attention, elementwise, …" },
+  { id: "track", title: "By track", hint: "What ran, by thread and stream" },
+];
+
+interface Props {
+  timeline: Timeline;
+  range: Range;
+  classes: ClassTime[];
+  find: (name: string) => void;
+  fit: () => void;
+  close: () => void;
+}
+
+// What happened in the selected range: how long it is, how busy each GPU was, and what ran.
+export function Selection({ timeline, range, classes, find, fit, close }: Props) {
+  const [by, setBy] = useState<By>("name");
+  const sums = useMemo(() => {
+    const begin = performance.now();
+    const found = sumUp(timeline, range);
+    performance.measure("selection summed", { start: begin });
+    return found;
+  }, [timeline, range]);
+  const duration = range.to - range.from;
+  const rows = { name: sums.names, class: sums.classes, track: sums.tracks }[by];
+  const ways = kWays.filter(({ id }) => id !== "class" || sums.classes.length > 0);
+  const columns = useMemo(() => columnsOf(by, duration, classes, find), [by, duration, classes]);
+  const tracks = range.tracks ? ` on ${range.tracks.length === 1 ? timeline.tracks[range.tracks[0]!]!.name : `${range.tracks.length} tracks`}` : "";
+  return (
+    <section class="details selection" aria-label="Selected range">
+      <div class="selection-head">
+        <b>{formatDuration(duration)}</b>
+        <span class="quiet">from {tickText(range.from, duration / 100)} to {tickText(range.to, duration / 100)}{tracks}</span>
+        <Choice name="Sum up" items={ways} chosen={by} choose={setBy} />
+        <span class="grow" />
+        <button class="tool" onClick={fit} title="Fill the view with it: F">Zoom to it</button>
+        <button class="tool" onClick={close} aria-label="Clear the range">✕</button>
+      </div>
+      {sums.gpus.length > 0 && <div class="gpu-uses">{sums.gpus.map((use) => <Use key={use.gpu} use={use} duration={duration} />)}</div>}
+      <DataTable
+        key={by} label={{ one: by === "name" ? "name" : by, many: { name: "names", class: "classes", track: "tracks" }[by] }}
+        rows={rows} columns={columns} name={(row) => row.name} sort={{ column: columns.findIndex(({ label }) => label === "self"), down: true }} height={300}
+      />
+    </section>
+  );
+}
+
+const kUses: { key: "compute" | "communication" | "copies" | "idle"; part: Part }[] = [
+  { key: "compute", part: "gpu" }, { key: "communication", part: "comm" }, { key: "copies", part: "transfer" }, { key: "idle", part: "idle" },
+];
+
+function Use({ use, duration }: { use: GpuUse; duration: number }) {
+  const share = (ns: number) => (ns / duration) * 100;
+  const busy = duration - use.idle;
+  const words = kUses.filter(({ key }) => use[key] > 0).map(({ key }) => `${key} ${formatPercent(share(use[key]))}`).join(", ");
+  return (
+    <div class="gpu-use" title={words}>
+      <span>{use.gpu}</span>
+      <div class="bar" role="img" aria-label={`${use.gpu}: ${words}`}>
+        {kUses.map(({ key, part }) => <i key={key} class={`fill ${part}`} style={{ width: `${share(use[key])}%` }} />)}
+      </div>
+      <span><b>busy {formatDuration(busy)}</b> ({formatPercent(share(busy))}) · idle {formatDuration(use.idle)}</span>
+    </div>
+  );
+}
+
+function columnsOf(by: By, duration: number, classes: ClassTime[], find: (name: string) => void): Column<Sum>[] {
+  const nameOf = (row: Sum) => (by === "class" ? classes.find((one) => one.class === row.name)?.label ?? row.name : shortSpanName(row.name, row.kind));
+  const figures: Column<Sum>[] = [
+    { label: "count", value: (row) => row.count, text: (row) => formatCount(row.count), width: 80 },
+    ...(by === "track" ? [] : [{ label: "total", value: (row: Sum) => row.total, text: (row: Sum) => formatDuration(row.total), width: 92 }]),
+    { label: "self", value: (row) => row.self, text: (row) => formatDuration(row.self), width: 92, narrow: true },
+    { label: "of the range", value: (row) => row.self, text: (row) => formatPercent((row.self / duration) * 100), width: 104, narrow: true },
+    ...(by === "track" ? [] : [{ label: "mean", value: (row: Sum) => row.total / row.count, text: (row: Sum) => formatDuration(row.total / row.count), width: 92 }]),
+  ];
+  const square = (row: Sum) => <i class={`fill ${kFills[row.fill]!}`} />;
+  if (by !== "name") return [{ label: by, value: nameOf, text: (row) => <span class="type">{square(row)}{nameOf(row)}</span> }, ...figures];
+  return [
+    { label: "name", value: nameOf, text: (row) => <button class="plain" onClick={() => find(row.name)} title={`Find ${row.name}`}>{nameOf(row)}</button> },
+    { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type">{square(row)}{kindWords(row.kind)}</span>, width: 128 },
+    ...figures,
+  ];
+}
