@@ -131,11 +131,17 @@ class Placer {
       begin = std::min(begin, spans_.start_ns[id]);
       end = std::max(end, spans_.end_ns(id));
     }
+    const std::int64_t length = end - begin;
     std::uint32_t frames = 0;
     for (const PageRow& row : placed.rows) {
-      const bool is_frame =
-          row.count == 1 && spans_.duration_ns[layout_.order[row.first]] >= (end - begin) / 10 * 9;
-      if (!is_frame) break;
+      std::int64_t longest = 0;
+      std::int64_t sum = 0;
+      for (std::uint32_t i = 0; i < row.count; ++i) {
+        const std::int64_t duration = spans_.duration_ns[layout_.order[row.first + i]];
+        longest = std::max(longest, duration);
+        sum += duration;
+      }
+      if (longest < length / 10 * 9 || sum - longest > length / 100) break;
       ++frames;
     }
     return frames > 1 ? frames : 0;

@@ -20,8 +20,8 @@ struct PageTrack {
   trace::TrackId track = 0;
   PageLane lane = PageLane::work;
   std::vector<PageRow> rows;  // outermost spans first
-  // Of its rows, the first ones that hold one span each which lasts nearly as long as all of the
-  // track: `main`, `train`, … A single one is not counted.
+  // Of its rows, the first ones in which one span lasts nearly as long as all of the track, and
+  // next to nothing is beside it: `main`, `train`, … A single one is not counted.
   std::uint32_t frames = 0;
   // A thread that does next to nothing: no launch, and busy for less than 0.1 % of the trace, or
   // with nothing but frames. The thread that has the most to show never is.

@@ -114,7 +114,9 @@ class Writer {
       base::JsonWriter json(labels_);
       if (!labels_.empty()) labels_ += ',';
       json.begin_array().value(trace_.names.view(name)).value(trace::name_of(kind));
-      if (found == kNoClass) {
+      if (kind == SpanKind::annotation) {
+        json.value("idle").value("");  // a frame, in a lane of its own
+      } else if (found == kNoClass) {
         json.value(page_part(kind, trace_.names.view(name), knows_kinds_)).value("");
       } else {
         const auto kernel_class = static_cast<analyze::KernelClass>(found);

@@ -1,6 +1,6 @@
 import { fit } from "../canvas/painter";
 import { formatPlural } from "../format";
-import { bandTop, kRowHeight, type Band, type Layout, type Shown } from "./layout";
+import { bandTop, kRowGap, kRowHeight, type Band, type Layout, type Shown } from "./layout";
 import type { Area } from "./surroundings";
 
 // The column of names, left of the tracks.
@@ -9,20 +9,31 @@ export const kPinWidth = 18; // of the column of names, its last pixels
 const kNameBegin = 18;
 const kLetter = 6.8;
 
-const nameOf = (band: Band, letters: number): string => {
+// What a band is called.
+export function titleOf(band: Band): string {
   if (band.kind === "counter") return band.counter.name;
   if (band.kind === "path") return band.path.name ? `path · ${band.path.name}` : "critical path";
   if (band.kind === "quiet") return formatPlural(band.tracks.length, "idle thread", "idle threads");
-  if (band.track.annotations) return `annotations · ${band.track.shortName}`;
-  return band.track.name.length > letters ? band.track.shortName : band.track.name;
-};
+  if (band.kind === "gpu") return band.gpu;
+  return band.track.annotations ? `annotations · ${band.track.name}` : band.track.name;
+}
+
+// The same in so many letters.
+function nameOf(band: Band, letters: number): string {
+  if (band.kind !== "track") return titleOf(band);
+  const { track } = band;
+  if (track.annotations && track.gpu === null) return /^r\d+ /.exec(track.shortName)?.[0].concat("annotations") ?? "annotations"; // above their thread
+  if (track.annotations) return `annotations · ${track.shortName}`;
+  return track.name.length > letters ? track.shortName : track.name;
+}
 
 // ▸ opens, ▾ closes: what is folded away, or could be.
-const foldMark = (band: Band, shown: Shown): string => {
+function foldMark(band: Band, shown: Shown): string {
   if (band.kind === "quiet") return shown.quiet ? "▾" : "▸";
+  if (band.kind === "gpu") return band.isOpen ? "▾" : "▸";
   if (band.kind !== "track" || band.track.rows < 2) return "";
   return band.rows < band.track.rows ? "▸" : "▾";
-};
+}
 
 export function drawNames(area: Area, layout: Layout, shown: Shown): void {
   const { context, palette, left, ruler, height, scrolled } = area;
@@ -58,7 +69,11 @@ function drawName({ context, palette, left }: Area, band: Band, y: number, shown
   context.fillText(foldMark(band, shown), 6, y);
   context.fillStyle = isNote ? palette.ink3 : palette.ink2;
   context.fillText(fit(nameOf(band, letters), letters), kNameBegin, y);
-  if (band.kind === "track" && shown.pinned.has(band.track)) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
+  if (band.kind === "track" && band.hidden > 0 && band.rows > 1) {
+    context.fillStyle = palette.ink3;
+    context.fillText(fit(`${band.hidden + 1} frames as one`, letters), kNameBegin, y + kRowHeight + kRowGap);
+  }
+  if (band.kind === "track" && band.pinned) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
 }
 
 // A pin, seen from the side.

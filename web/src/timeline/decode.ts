@@ -1,6 +1,5 @@
-import { fillIndex, partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
-import { fillOfClass } from "../classes";
+import { fillIndex, fillOfClass, partIndex } from "../classes";
 import { isGpuWork } from "../summary";
 import { columnsOf, type Bytes } from "./bytes";
 

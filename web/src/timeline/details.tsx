@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { kFills } from "../canvas/palette";
+import { kFills } from "../classes";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import type { Source } from "../source";
 import { isGpuWork, kindWords } from "../summary";
@@ -55,11 +55,11 @@ export function Details(props: Props) {
         ))}
       </dl>
       <Links timeline={timeline} words="launched by" others={launch >= 0 ? [launch] : []} show={show} />
-      <Stack timeline={timeline} of={isWork ? launch : span} show={show} />
+      <Stack key={span} timeline={timeline} of={isWork ? launch : span} show={show} />
       <Links timeline={timeline} words="launched" others={work} show={show} />
       <Links timeline={timeline} words="linked from" others={links.filter(({ to }) => to === span).map(({ from }) => from)} show={show} />
       <Links timeline={timeline} words="linked to" others={links.filter(({ from }) => from === span).map(({ to }) => to)} show={show} />
-      <Arguments source={props.source} timeline={timeline} span={span} />
+      <Arguments key={span} source={props.source} timeline={timeline} span={span} />
     </aside>
   );
 }
@@ -108,7 +108,6 @@ function Arguments({ source, timeline, span }: { source: Source; timeline: Timel
   const [found, setFound] = useState<[string, string][] | null | undefined>(undefined);
   useEffect(() => {
     let current = true;
-    setFound(undefined);
     void argsOf(source, timeline, span).then((text) => { if (current) setFound(text === null ? null : entriesOf(text)); });
     return () => { current = false; };
   }, [source, timeline, span]);

@@ -1,6 +1,6 @@
 import { pixelOf, type View } from "../canvas/view";
 import type { Instant } from "./decode";
-import { bandOf, bandTop, downTo, kRowHeight, type Layout } from "./layout";
+import { downOf, kRowHeight, placeOf, type Layout } from "./layout";
 import type { Area } from "./surroundings";
 
 // Moments without a duration: a line through the first row of their track, with a head.
@@ -8,11 +8,11 @@ import type { Area } from "./surroundings";
 const kHead = 4;
 
 // How far below the head of the canvas an instant stands; null where it is scrolled away.
-function downOf(layout: Layout, scrolled: number, { track }: Instant): number | null {
-  const band = bandOf(layout, track.firstRow);
-  if (!band) return null;
-  const down = bandTop(layout, band, scrolled) + downTo(band, track.firstRow);
-  return band.pinned || down >= layout.pinnedHeight ? down : null;
+function instantDown(layout: Layout, scrolled: number, { track }: Instant): number | null {
+  const place = placeOf(layout, track.firstRow);
+  if (!place) return null;
+  const down = downOf(layout, place, scrolled);
+  return place.band.pinned || down >= layout.pinnedHeight ? down : null;
 }
 
 export function drawInstants({ context, palette, view, left, ruler, height, scrolled }: Area, layout: Layout, instants: Instant[]): number {
@@ -22,7 +22,7 @@ export function drawInstants({ context, palette, view, left, ruler, height, scro
   for (const instant of instants) {
     const x = Math.round(left + pixelOf(view, instant.at));
     if (x < left || x > left + view.width) continue;
-    if (!tops.has(instant.track)) tops.set(instant.track, downOf(layout, scrolled, instant));
+    if (!tops.has(instant.track)) tops.set(instant.track, instantDown(layout, scrolled, instant));
     const down = tops.get(instant.track);
     if (down == null || ruler + down > height) continue;
     const top = ruler + down;
@@ -41,7 +41,7 @@ export function drawInstants({ context, palette, view, left, ruler, height, scro
 export function instantAt(instants: Instant[], layout: Layout, scrolled: number, view: View, x: number, down: number): Instant | null {
   return instants.find((instant) => {
     if (Math.abs(pixelOf(view, instant.at) - x) > kHead) return false;
-    const top = downOf(layout, scrolled, instant);
+    const top = instantDown(layout, scrolled, instant);
     return top !== null && down >= top - 3 && down <= top + kRowHeight;
   }) ?? null;
 }

@@ -21,6 +21,7 @@ export function drawRange(area: Area, layout: Layout, range: Range, tracks: Trac
     const chosen = new Set(range.tracks.map((index) => tracks[index]));
     for (const band of layout.bands) {
       if (band.kind === "track" && chosen.has(band.track)) continue;
+      if (band.kind === "gpu" && band.tracks.some((track) => chosen.has(track))) continue;
       const [top, bottom] = seenOf(layout, band, scrolled, height - ruler);
       if (bottom > top) context.fillRect(begin, ruler + top, end - begin, bottom - top);
     }

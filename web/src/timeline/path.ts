@@ -1,5 +1,5 @@
-import { partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
+import { partIndex } from "../classes";
 import { columnsOf, type Bytes } from "./bytes";
 import type { Part } from "./decode";
 

@@ -1,6 +1,6 @@
 import { pixelOf } from "../canvas/view";
 import type { Timeline } from "./decode";
-import { bandOf, bandTop, downTo, kRowHeight, type Layout } from "./layout";
+import { downOf, kRowHeight, placeOf, type Layout } from "./layout";
 import type { CriticalPath } from "./path";
 import { rowOf } from "./stack";
 import type { Area } from "./surroundings";
@@ -21,11 +21,10 @@ export function drawPath(area: Area, layout: Layout, timeline: Timeline, path: C
   let drawn = 0;
   for (let i = first; i < last; ++i) {
     if (span[i]! < 0) continue;
-    const row = rowOf(timeline, span[i]!);
-    const band = bandOf(layout, row);
-    if (!band) continue;
-    const foot = ruler + bandTop(layout, band, scrolled) + downTo(band, row) + kRowHeight - 2;
-    const isSeen = band.pinned || foot >= ruler + layout.pinnedHeight;
+    const place = placeOf(layout, rowOf(timeline, span[i]!));
+    if (!place) continue;
+    const foot = ruler + downOf(layout, place, scrolled) + kRowHeight - 2;
+    const isSeen = place.band.pinned || foot >= ruler + layout.pinnedHeight;
     const begin = left + Math.max(0, pixelOf(view, rows.start[i]!));
     const end = left + Math.min(view.width, pixelOf(view, rows.end(i)));
     if (isSeen) context.fillRect(begin, foot, Math.max(1, end - begin), 3);

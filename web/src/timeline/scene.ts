@@ -5,12 +5,12 @@ import { Surface } from "../canvas/surface";
 import type { Tip } from "../canvas/tooltip";
 import { fitted, moved, pixelOf, valueAt, type Limits, type View } from "../canvas/view";
 import { drawArrows, launchesOf, linksOf, type Place } from "./arrows";
-import { drawNames, kPinWidth } from "./column";
+import { drawNames, kPinWidth, titleOf } from "./column";
 import { drawCounter } from "./counter";
 import type { Timeline, Track } from "./decode";
 import type { Matches } from "./find";
 import { drawInstants } from "./instants";
-import { bandAt, bandOf, bandTop, downTo, isFolded, kRowGap, kRowHeight, layoutOf, rowIn, shownAtFirst, type Band, type Layout, type Shown } from "./layout";
+import { bandAt, bandOf, bandTop, downOf, isFolded, kRowGap, kRowHeight, layoutOf, placeOf, rowIn, shownAtFirst, type Band, type GpuBand, type Layout, type Shown } from "./layout";
 import { drawMark, drawRange } from "./marks";
 import { Minimap } from "./minimap";
 import { shortNames } from "./names";
@@ -142,12 +142,12 @@ export class TimelineScene implements Scene {
     this.changed();
   }
 
-  // Selects a span and brings it into sight.
-  show(span: number): void {
+  // Selects a span and brings it into sight; `closely`, so that it is what the view is about.
+  show(span: number, closely = false): void {
     const { start, length } = this.timeline.rows;
     const seen = this.view.end - this.view.begin;
     const [at, long] = [start[span]!, length[span]!];
-    if (long > seen || long < seen / 400) {
+    if (closely || long > seen || long < seen / 400) {
       const around = Math.max(long * 8, kLeastNs * 8);
       this.view = fitted(this.view, at + long / 2 - around / 2, at + long / 2 + around / 2, this.limits);
     } else if (at < this.view.begin || at + long > this.view.end) {
@@ -240,9 +240,10 @@ export class TimelineScene implements Scene {
       const at = ruler + bandTop(layout, band, this.scrolled);
       const from = band.pinned ? at : Math.max(at, ruler + layout.pinnedHeight);
       if (Math.max(from, top) >= Math.min(at + band.height, bottom)) return [];
-      return band.kind === "track" ? [band.track] : band.kind === "quiet" && !this.shown.quiet ? band.tracks : [];
+      if (band.kind === "track") return [band.track];
+      return band.kind === "gpu" || (band.kind === "quiet" && !this.shown.quiet) ? band.tracks : [];
     });
-    return chosen.map((track) => this.timeline.tracks.indexOf(track)).sort((a, b) => a - b);
+    return [...new Set(chosen)].map((track) => this.timeline.tracks.indexOf(track)).sort((a, b) => a - b);
   }
 
   bandAt(y: number): Band | null {
@@ -255,8 +256,16 @@ export class TimelineScene implements Scene {
     const at = valueAt(this.view, x - this.left);
     const near = ((this.view.end - this.view.begin) / this.view.width) * 1.5;
     if (band?.kind === "path") return band.path.span[band.path.rows.find(0, at, near)] ?? -1;
+    if (band?.kind === "gpu") return this.workAt(band, at, near);
     if (band?.kind !== "track") return -1;
     return this.timeline.rows.find(rowIn(band, y - this.ruler - bandTop(this.layout, band, this.scrolled)), at, near);
+  }
+
+  // Of streams in one row, the last drawn is on top.
+  private workAt({ tracks }: GpuBand, at: number, near: number): number {
+    const { rows } = this.timeline;
+    const found = tracks.map((track) => rows.find(track.firstRow, at, near)).filter((span) => span >= 0);
+    return found.filter((span) => rows.start[span]! <= at && at < rows.end(span)).at(-1) ?? found.at(-1) ?? -1;
   }
 
   // The pin pins; the name folds: frames, then all, then nothing.
@@ -264,6 +273,7 @@ export class TimelineScene implements Scene {
     const band = this.bandAt(y);
     const { shown } = this;
     if (band?.kind === "quiet") shown.quiet = !shown.quiet;
+    if (band?.kind === "gpu" && !shown.open.delete(band.gpu)) shown.open.add(band.gpu);
     if (band?.kind === "track") {
       const { track } = band;
       if (x >= this.left - kPinWidth) return this.pin(track, !shown.pinned.has(track));
@@ -279,15 +289,17 @@ export class TimelineScene implements Scene {
 
   // Unfolds and scrolls until a row is seen.
   private reveal(row: number): void {
-    let band = bandOf(this.layout, row);
-    if (!band || isFolded(band, row)) {
-      if (!band) this.shown.quiet = true;
-      else if (!this.shown.folded.delete(band.track)) this.shown.framed.delete(band.track);
+    const folded = bandOf(this.layout, row);
+    if (folded && isFolded(folded, row)) {
+      if (!this.shown.folded.delete(folded.track)) this.shown.framed.delete(folded.track);
       this.arrange();
-      band = bandOf(this.layout, row);
+    } else if (!placeOf(this.layout, row)) {
+      this.shown.quiet = true;
+      this.arrange();
     }
-    if (!band || band.pinned) return;
-    const top = band.top + downTo(band, row);
+    const place = placeOf(this.layout, row);
+    if (!place || place.band.pinned) return;
+    const top = place.band.top + place.down;
     const room = this.surface.height - this.ruler - this.layout.pinnedHeight;
     if (top < this.scrolled || top + kRowHeight > this.scrolled + room) this.stage.scroller.scrollTop = Math.max(0, top - room / 2);
   }
@@ -338,8 +350,8 @@ export class TimelineScene implements Scene {
   private note(frame: Frame): void {
     const shown = this.stage.canvas as HTMLCanvasElement & { frame?: Frame };
     if (!shown.frame) performance.mark("timeline drawn");
-    frame.tracks = this.layout.bands.filter((band) => band.kind === "track").map((band) => ({
-      name: band.track.annotations ? `annotations · ${band.track.name}` : band.track.name,
+    frame.tracks = this.layout.bands.map((band) => ({
+      name: titleOf(band),
       top: this.ruler + bandTop(this.layout, band, this.scrolled), height: band.height, pinned: band.pinned,
     }));
     shown.frame = frame;
@@ -362,6 +374,7 @@ export class TimelineScene implements Scene {
       if (band.pinned !== pinned || y > height || y + band.height < top) continue;
       if (band.kind === "counter") drawCounter(context, palette, band, view, left, y);
       if (band.kind === "path") this.drawLane(context, band.path, y);
+      if (band.kind === "gpu") this.drawGpu(painter, band, y);
       if (band.kind !== "track") continue;
       for (let row = 0; row < band.rows; ++row) {
         const at = y + row * (kRowHeight + kRowGap);
@@ -370,6 +383,14 @@ export class TimelineScene implements Scene {
       }
     }
     painter.flush();
+  }
+
+  // All streams of a GPU in one row, what they compute on top.
+  private drawGpu(painter: Painter, band: GpuBand, y: number): void {
+    for (const track of band.tracks) {
+      painter.row(this.timeline.rows, track.firstRow, this.view, this.left, y, kRowHeight);
+      painter.flush();
+    }
   }
 
   // What bounds the run at each instant.
@@ -387,18 +408,16 @@ export class TimelineScene implements Scene {
     const { layout, ruler, selected } = this;
     const { context } = area;
     const place = (span: number): Place | null => {
-      const row = rowOf(this.timeline, span);
-      const band = bandOf(layout, row);
-      return band && {
+      const found = placeOf(layout, rowOf(this.timeline, span));
+      return found && {
         begin: this.left + pixelOf(this.view, rows.start[span]!),
         end: this.left + pixelOf(this.view, rows.end(span)),
-        top: ruler + bandTop(layout, band, area.scrolled) + downTo(band, row),
+        top: ruler + downOf(layout, found, area.scrolled),
       };
     };
     const at = place(selected);
     if (!at) return 0;
-    const isPinned = bandOf(layout, rowOf(this.timeline, selected))!.pinned;
-    this.within(area, isPinned ? ruler : ruler + layout.pinnedHeight, area.height, () => {
+    this.within(area, placeOf(layout, rowOf(this.timeline, selected))!.band.pinned ? ruler : ruler + layout.pinnedHeight, area.height, () => {
       context.strokeStyle = this.palette.ink;
       context.lineWidth = 2;
       context.strokeRect(at.begin - 1, at.top - 1, Math.max(3, at.end - at.begin + 1), kRowHeight + 2);

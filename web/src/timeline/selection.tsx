@@ -1,21 +1,30 @@
 import { useMemo, useState } from "preact/hooks";
-import { kFills } from "../canvas/palette";
+import { kFills } from "../classes";
 import { Choice } from "../flame/drawing";
 import { formatCount, formatDuration, formatPercent } from "../format";
-import { kindWords, type ClassTime, type Part } from "../summary";
+import { isGpuWork, kindWords, type ClassTime, type Part } from "../summary";
 import { DataTable, type Column } from "../table";
 import type { Timeline } from "./decode";
 import { shortSpanName } from "./names";
-import { tickText } from "./ruler";
-import { sumUp, type GpuUse, type Range, type Sum } from "./sums";
+import { sumUp, type GpuUse, type Range, type Sum, type Sums } from "./sums";
 
-type By = "name" | "class" | "track";
+type By = "work" | "class" | "host" | "annotations" | "track";
 
-const kWays: { id: By; title: string; hint: string }[] = [
-  { id: "name", title: "By name", hint: "What ran, by name" },
-  { id: "class", title: "By class", hint: "GPU work by class: GEMM, attention, elementwise, …" },
-  { id: "track", title: "By track", hint: "What ran, by thread and stream" },
+const kWays: { id: By; title: string; hint: string; one: string; many: string }[] = [
+  { id: "work", title: "GPU work", hint: "Kernels, copies and fills by name", one: "name", many: "names" },
+  { id: "class", title: "By class", hint: "GPU work by class: GEMM, attention, elementwise, …", one: "class", many: "classes" },
+  { id: "host", title: "Host", hint: "What the host did, by name", one: "name", many: "names" },
+  { id: "annotations", title: "Annotations", hint: "Stretches that the program named", one: "name", many: "names" },
+  { id: "track", title: "By track", hint: "What ran, by thread and stream", one: "track", many: "tracks" },
 ];
+
+function rowsOf(sums: Sums, by: By): Sum[] {
+  if (by === "class") return sums.classes;
+  if (by === "track") return sums.tracks;
+  const isNote = (kind: string) => kind === "annotation" || kind === "gpu_annotation";
+  if (by === "annotations") return sums.names.filter(({ kind }) => isNote(kind));
+  return sums.names.filter(({ kind }) => (by === "work" ? isGpuWork(kind) : !isGpuWork(kind) && !isNote(kind)));
+}
 
 interface Props {
   timeline: Timeline;
@@ -28,7 +37,7 @@ interface Props {
 
 // What happened in the selected range: how long it is, how busy each GPU was, and what ran.
 export function Selection({ timeline, range, classes, find, fit, close }: Props) {
-  const [by, setBy] = useState<By>("name");
+  const [asked, setBy] = useState<By>("work");
   const sums = useMemo(() => {
     const begin = performance.now();
     const found = sumUp(timeline, range);
@@ -36,25 +45,28 @@ export function Selection({ timeline, range, classes, find, fit, close }: Props)
     return found;
   }, [timeline, range]);
   const duration = range.to - range.from;
-  const rows = { name: sums.names, class: sums.classes, track: sums.tracks }[by];
-  const ways = kWays.filter(({ id }) => id !== "class" || sums.classes.length > 0);
+  const ways = useMemo(() => kWays.map((way) => ({ ...way, rows: rowsOf(sums, way.id) })).filter(({ rows }) => rows.length > 0), [sums]);
+  const way = ways.find(({ id }) => id === asked) ?? ways[0];
+  const by = way?.id ?? asked;
   const columns = useMemo(() => columnsOf(by, duration, classes, find), [by, duration, classes]);
   const tracks = range.tracks ? ` on ${range.tracks.length === 1 ? timeline.tracks[range.tracks[0]!]!.name : `${range.tracks.length} tracks`}` : "";
   return (
     <section class="details selection" aria-label="Selected range">
       <div class="selection-head">
         <b>{formatDuration(duration)}</b>
-        <span class="quiet">from {tickText(range.from, duration / 100)} to {tickText(range.to, duration / 100)}{tracks}</span>
+        <span class="quiet">from {formatDuration(range.from)} to {formatDuration(range.to)}{tracks}</span>
         <Choice name="Sum up" items={ways} chosen={by} choose={setBy} />
         <span class="grow" />
         <button class="tool" onClick={fit} title="Fill the view with it: F">Zoom to it</button>
         <button class="tool" onClick={close} aria-label="Clear the range">✕</button>
       </div>
       {sums.gpus.length > 0 && <div class="gpu-uses">{sums.gpus.map((use) => <Use key={use.gpu} use={use} duration={duration} />)}</div>}
-      <DataTable
-        key={by} label={{ one: by === "name" ? "name" : by, many: { name: "names", class: "classes", track: "tracks" }[by] }}
-        rows={rows} columns={columns} name={(row) => row.name} sort={{ column: columns.findIndex(({ label }) => label === "self"), down: true }} height={300}
-      />
+      {way ? (
+        <DataTable
+          key={by} label={way} rows={way.rows} columns={columns} name={(row) => row.name}
+          sort={{ column: columns.findIndex(({ label }) => label === "self"), down: true }} height={300}
+        />
+      ) : <p class="quiet">Nothing ran in it.</p>}
     </section>
   );
 }
@@ -88,7 +100,7 @@ function columnsOf(by: By, duration: number, classes: ClassTime[], find: (name: 
     ...(by === "track" ? [] : [{ label: "mean", value: (row: Sum) => row.total / row.count, text: (row: Sum) => formatDuration(row.total / row.count), width: 92 }]),
   ];
   const square = (row: Sum) => <i class={`fill ${kFills[row.fill]!}`} />;
-  if (by !== "name") return [{ label: by, value: nameOf, text: (row) => <span class="type">{square(row)}{nameOf(row)}</span> }, ...figures];
+  if (by === "class" || by === "track") return [{ label: by, value: nameOf, text: (row) => <span class="type">{square(row)}{nameOf(row)}</span> }, ...figures];
   return [
     { label: "name", value: nameOf, text: (row) => <button class="plain" onClick={() => find(row.name)} title={`Find ${row.name}`}>{nameOf(row)}</button> },
     { label: "kind", left: true, value: (row) => row.kind, text: (row) => <span class="type">{square(row)}{kindWords(row.kind)}</span>, width: 128 },

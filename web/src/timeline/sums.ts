@@ -1,4 +1,4 @@
-import { kParts } from "../canvas/palette";
+import { kParts } from "../classes";
 import { isGpuWork } from "../summary";
 import type { Timeline, Track } from "./decode";
 

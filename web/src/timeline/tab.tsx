@@ -1,9 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { kFills } from "../canvas/palette";
 import { navigate } from "../canvas/navigation";
 import { Tooltip, type Tip } from "../canvas/tooltip";
 import { fitted } from "../canvas/view";
-import { fillOfClass, type Fill } from "../classes";
+import { fillOfClass, kFills, type Fill } from "../classes";
 import { Choice } from "../flame/drawing";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Legend, Nothing } from "../panel";
@@ -75,7 +74,7 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
     const go = (to: Seen) => {
       if (to.view) made.view = fitted(made.view, to.view[0], to.view[1], made.limits);
       made.setRange(to.range);
-      if (to.span !== null && to.span < timeline.rows.size) to.view ? made.pick(to.span) : made.show(to.span);
+      if (to.span !== null && to.span < timeline.rows.size) to.view ? made.pick(to.span) : made.show(to.span, true);
       if (to.path) void showPath(made, true);
       made.changed();
     };

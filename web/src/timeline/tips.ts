@@ -2,9 +2,10 @@ import type { Tip } from "../canvas/tooltip";
 import { valueAt } from "../canvas/view";
 import { formatDuration, formatPlural } from "../format";
 import { kPinWidth } from "./column";
-import { levelAt, levelText } from "./counter";
+import { levelText } from "./counter";
 import { instantAt } from "./instants";
 import type { Band } from "./layout";
+import { levelAt } from "./levels";
 import type { TimelineScene } from "./scene";
 
 // What the pointer is over, in words; null where there is nothing to say.
@@ -41,6 +42,7 @@ function aboutName(scene: TimelineScene, band: Band, x: number): { title: string
   if (band.kind === "quiet") {
     return { title: formatPlural(band.tracks.length, "thread does next to nothing", "threads do next to nothing"), lines: band.tracks.slice(0, 8).map(({ name }) => name) };
   }
+  if (band.kind === "gpu") return { title: band.gpu, lines: [`${formatPlural(band.tracks.length, "stream", "streams")} in one row`, "Click shows each"] };
   const { track } = band;
   const isPinned = scene.shown.pinned.has(track);
   if (x >= scene.left - kPinWidth) return { title: track.name, lines: [isPinned ? "Click unpins" : "Click pins"] };
