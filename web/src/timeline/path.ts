@@ -15,13 +15,14 @@ export interface Bound {
 export interface CriticalPath {
   name: string; // whose it is
   bounds: Bound[];
+  leastNs: number; // shorter pieces stand together, as the longest of them; 0: each by itself
   fills: Uint8Array; // colours of the bounds
   rows: Rows; // one row of segments; their labels are bounds
   span: Int32Array; // of each segment; -1 where none is known
 }
 
 export function decodePath(buffer: ArrayBuffer, part: Part): CriticalPath {
-  const [head, durations, bounds, spans] = columnsOf(buffer) as [{ begin_ns: number; bounds: Bound[] }, Bytes, Bytes, Bytes];
+  const [head, durations, bounds, spans] = columnsOf(buffer) as [{ begin_ns: number; least_ns: number; bounds: Bound[] }, Bytes, Bytes, Bytes];
   const length: number[] = [];
   while (durations.left) length.push(durations.number());
   const start = new Float64Array(length.length);
@@ -39,6 +40,7 @@ export function decodePath(buffer: ArrayBuffer, part: Part): CriticalPath {
   return {
     name: part.label,
     bounds: head.bounds,
+    leastNs: head.least_ns,
     fills: Uint8Array.from(head.bounds, (bound) => partIndex(bound.part)),
     rows: new Rows(start, Float64Array.from(length), label, Uint32Array.of(0, length.length)),
     span,

@@ -86,69 +86,92 @@ const emptySums = (labels: number): LabelSums => ({
 // What lies inside a span is in the row below it, so both rows are gone through side by side.
 function addRow({ rows }: Timeline, { from, to }: Range, track: Track, row: number, sums: LabelSums): void {
   const { start, length, label, first } = rows;
-  const { all } = sums;
-  const last = first[row + 1]!;
+  const { count, total, self } = sums;
+  const last = rows.firstStarting(to, first[row]!, first[row + 1]!);
   const hasBelow = row + 1 < track.firstRow + track.rows;
   let below = hasBelow ? rows.firstEnding(row + 1, from) : 0;
   const lastBelow = hasBelow ? first[row + 2]! : 0;
+  let [spans, allSeen, allSelf] = [0, 0, 0];
   for (let i = rows.firstEnding(row, from); i < last; ++i) {
     const begin = start[i]!;
-    if (begin >= to) break;
     const end = begin + length[i]!;
     const seen = (end < to ? end : to) - (begin > from ? begin : from);
-    let inside = 0;
+    let left = seen;
     while (below < lastBelow && start[below]! < begin) ++below;
-    for (; below < lastBelow && start[below]! < end && start[below]! < to; ++below) {
-      const innerEnd = start[below]! + length[below]!;
-      if (innerEnd <= end) inside += (innerEnd < to ? innerEnd : to) - (start[below]! > from ? start[below]! : from);
+    for (; below < lastBelow; ++below) {
+      const innerBegin = start[below]!;
+      if (innerBegin >= end || innerBegin >= to) break;
+      const innerEnd = innerBegin + length[below]!;
+      if (innerEnd <= end) left -= (innerEnd < to ? innerEnd : to) - (innerBegin > from ? innerBegin : from);
     }
-    const self = seen > inside ? seen - inside : 0;
+    if (left < 0) left = 0; // spans of a row that overlap, where there were too many rows
     const at = label[i]!;
-    sums.count[at]! += 1;
-    sums.total[at]! += seen;
-    sums.self[at]! += self;
-    all.count += 1;
-    all.total += seen;
-    all.self += self;
+    count[at]! += 1;
+    total[at]! += seen;
+    self[at]! += left;
+    spans += 1;
+    allSeen += seen;
+    allSelf += left;
   }
+  sums.all.count += spans;
+  sums.all.total += allSeen;
+  sums.all.self += allSelf;
 }
 
+const kUsedFor = ["gpu", "comm", "transfer"]; // what counts first where several run
+
 function gpusIn(timeline: Timeline, range: Range, tracks: Track[]): GpuUse[] {
-  const labels = timeline.kinds.map((kind, label) => (isGpuWork(kind) ? kParts[timeline.fills[label]!] : undefined));
-  const only = (parts: readonly string[]) => Uint8Array.from(labels, (part) => (part && parts.includes(part) ? 1 : 0));
-  const kinds = [only(["gpu"]), only(["gpu", "comm"]), only(["gpu", "comm", "transfer"])];
+  const uses = Int8Array.from(timeline.kinds, (kind, label) => (isGpuWork(kind) ? kUsedFor.indexOf(kParts[timeline.fills[label]!]!) : -1));
   const whole = range.to - range.from;
   return [...new Set(tracks.map(({ gpu }) => gpu))].filter((gpu) => gpu !== null).map((gpu) => {
     const streams = tracks.filter((track) => track.gpu === gpu && !track.annotations);
-    const [compute, exchanged, busy] = kinds.map((asked) => covered(timeline, range, streams, asked)) as [number, number, number];
+    let union: Stretches = new Float64Array(0);
+    const [compute, exchanged, busy] = stretchesOf(timeline, range, streams, uses).map((lists) => {
+      for (const list of lists) union = merged(union, list);
+      return lengthOf(union);
+    }) as [number, number, number];
     return { gpu, compute, communication: exchanged - compute, copies: busy - exchanged, idle: whole - busy };
   });
 }
 
-// How much of a range spans of some labels cover, on any of the tracks.
-function covered({ rows }: Timeline, { from, to }: Range, tracks: Track[], asked: Uint8Array): number {
-  let union = new Float64Array(0);
+type Stretches = Float64Array<ArrayBuffer>; // pairs of begin and end, by begin
+
+// When each row of some tracks did what, by use.
+function stretchesOf({ rows }: Timeline, { from, to }: Range, tracks: Track[], uses: Int8Array): Stretches[][] {
+  const { start, length, label, first } = rows;
+  const found: Stretches[][] = kUsedFor.map(() => []);
   for (const track of tracks) {
     for (let row = track.firstRow; row < track.firstRow + track.rows; ++row) {
       const begin = rows.firstEnding(row, from);
-      const end = rows.firstStarting(to, begin, rows.first[row + 1]!);
-      const stretches = new Float64Array(2 * Math.max(0, end - begin));
-      let count = 0;
+      const end = rows.firstStarting(to, begin, first[row + 1]!);
+      if (end <= begin) continue;
+      const lists = kUsedFor.map(() => new Float64Array(2 * (end - begin)));
+      const counts = kUsedFor.map(() => 0);
       for (let i = begin; i < end; ++i) {
-        if (!asked[rows.label[i]!]) continue;
-        stretches[count++] = Math.max(from, rows.start[i]!);
-        stretches[count++] = Math.min(to, rows.end(i));
+        const use = uses[label[i]!]!;
+        if (use < 0) continue;
+        const list = lists[use]!;
+        const count = counts[use]!;
+        const stop = start[i]! + length[i]!;
+        list[count] = start[i]! > from ? start[i]! : from;
+        list[count + 1] = stop < to ? stop : to;
+        counts[use] = count + 2;
       }
-      union = merged(union, stretches.subarray(0, count));
+      lists.forEach((list, use) => { if (counts[use]! > 0) found[use]!.push(list.subarray(0, counts[use])); });
     }
   }
+  return found;
+}
+
+function lengthOf(stretches: Stretches): number {
   let sum = 0;
-  for (let i = 0; i < union.length; i += 2) sum += union[i + 1]! - union[i]!;
+  for (let i = 0; i < stretches.length; i += 2) sum += stretches[i + 1]! - stretches[i]!;
   return sum;
 }
 
 // Stretches, as pairs by start, of two lists as one; those that touch or overlap are one.
-function merged(a: Float64Array<ArrayBuffer>, b: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+function merged(a: Stretches, b: Stretches): Stretches {
+  if (a.length === 0) return b;
   const out = new Float64Array(a.length + b.length);
   let count = 0;
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {

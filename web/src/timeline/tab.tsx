@@ -170,7 +170,13 @@ function PathLegend({ paths }: { paths: CriticalPath[] }) {
   const items = paths[0]!.bounds.filter(({ ns }) => ns > 0).map(({ label, part, ns }) => ({
     label, part: kFills.find((fill): fill is Fill => fill === part) ?? "idle" as Fill, ...(paths.length === 1 ? { value: formatDuration(ns) } : {}),
   }));
-  return <div class="drawing-legend" role="group" aria-label="Critical path"><Legend items={items} /></div>;
+  const least = Math.max(...paths.map(({ leastNs }) => leastNs));
+  return (
+    <div class="drawing-legend" role="group" aria-label="Critical path">
+      <Legend items={items} />
+      {least > 0 && <p class="quiet">Pieces shorter than {formatDuration(least)} are drawn as the longest of those around them; the times are exact.</p>}
+    </div>
+  );
 }
 
 // The address follows what is seen, when that rests.
