@@ -48,7 +48,8 @@ TEST(PageLayout, FramesAreTheFirstRowsThatOneSpanFills) {
                                 {"step", SpanKind::python, 2, 480},
                                 {"step", SpanKind::python, 490, 480}});
   EXPECT_EQ(page_layout(trace).tracks.at(0).frames, 3U);
-  const Trace one = trace_of({{"main", SpanKind::python, 0, 1000}, {"a", SpanKind::python, 0, 400}});
+  const Trace one =
+      trace_of({{"main", SpanKind::python, 0, 1000}, {"a", SpanKind::python, 0, 400}});
   EXPECT_EQ(page_layout(one).tracks.at(0).frames, 0U) << "a single one is no heap to fold";
 }
 
@@ -60,8 +61,8 @@ TEST(PageLayout, LeavesOutTheShortestHostWorkAloneWhereThereIsTooMuch) {
                                 {"tiny", SpanKind::kernel, 30, 1},
                                 {"step", SpanKind::annotation, 40, 1}});
   const PageLayout layout = page_layout(trace, 4);
-  EXPECT_EQ(shown(trace, layout), (std::vector<std::string>{"work: tiny", "annotations: step",
-                                                            "work: outer | inner"}));
+  EXPECT_EQ(shown(trace, layout),
+            (std::vector<std::string>{"work: tiny", "annotations: step", "work: outer | inner"}));
   EXPECT_EQ(layout.least_host_ns, 21);
   EXPECT_EQ(std::count(layout.place.begin(), layout.place.end(), kNoPlace), 2);
   EXPECT_EQ(page_layout(trace).least_host_ns, 0);
@@ -69,7 +70,7 @@ TEST(PageLayout, LeavesOutTheShortestHostWorkAloneWhereThereIsTooMuch) {
 
 TEST(PageTimeline, ReachesFromTheFirstToTheLastOfSpansCountersAndMemory) {
   Trace trace = trace_of({{"op", SpanKind::cpu_op, 100, 50}});
-  trace.memory.push_back({.time_ns = 40, .bytes = 1, .track = 0});
+  trace.memory.emplace_back().time_ns = 40;
   trace.counters.push_back({0, 0, {120, 400}, {1, 2}});
   const PageExtent extent = page_extent(trace);
   EXPECT_EQ(extent.begin_ns, 40);
