@@ -73,7 +73,7 @@ void write_column(base::JsonWriter& json, std::string_view name,
 
 void write(base::JsonWriter& json, std::string_view name, std::string_view unit,
            const std::vector<CounterPoint>& points, std::int64_t begin_ns) {
-  if (points.empty()) return;
+  if (points.size() < 2) return;  // a figure, no curve
   std::vector<CounterSlot> slots = slots_of(points);
   double highest = 0;
   for (const CounterSlot& slot : slots) highest = std::max(highest, slot.high);
@@ -142,12 +142,14 @@ void write_counters(base::JsonWriter& json, const trace::Trace& trace, const ana
   write_queue(json, trace, work, begin_ns);
   write_memory(json, trace, begin_ns);
   for (const trace::Counter& counter : trace.counters) {
-    if (trace.names.view(counter.name) == "peak host memory") continue;  // a figure, no curve
+    const std::string_view name = trace.names.view(counter.name);
+    if (name == "peak host memory") continue;                             // a figure, no curve
+    if (name.ends_with(" allocated") && !trace.memory.empty()) continue;  // the same as the memory
     std::vector<CounterPoint> points;
     for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
       points.push_back({counter.time_ns[i], counter.value[i]});
     }
-    write(json, trace.names.view(counter.name), "", points, begin_ns);
+    write(json, name, name.ends_with(" reserved") ? "bytes" : "", points, begin_ns);
   }
   json.end_array();
 }

@@ -20,7 +20,10 @@ export function titleOf(band: Band): string {
 
 // The same in so many letters.
 function nameOf(band: Band, letters: number): string {
-  if (band.kind !== "track") return titleOf(band);
+  if (band.kind !== "track") {
+    const title = titleOf(band);
+    return title.length > letters ? title.replace(/^rank (\d+) · /, "r$1 ") : title;
+  }
   const { track } = band;
   if (track.annotations && track.gpu === null) return /^r\d+ /.exec(track.shortName)?.[0].concat("annotations") ?? "annotations"; // above their thread
   if (track.annotations) return `annotations · ${track.shortName}`;

@@ -49,8 +49,13 @@ export function drawCounter(
   fill(Math.ceil(view.width));
   context.font = kFont;
   context.textBaseline = "middle";
+  const text = `≤ ${levelText(counter, highest)}`;
+  context.globalAlpha = 0.75;
+  context.fillStyle = palette.panel;
+  context.fillRect(left + 3, y + 1, context.measureText(text).width + 6, 14);
+  context.globalAlpha = 1;
   context.fillStyle = palette.ink2;
-  context.fillText(`≤ ${levelText(counter, highest)}`, left + 6, y + 8);
+  context.fillText(text, left + 6, y + 8);
 }
 
 export function levelText({ unit }: Counter, value: number): string {

@@ -48,7 +48,7 @@ export function Selection({ timeline, range, classes, find, fit, close }: Props)
   const ways = useMemo(() => kWays.map((way) => ({ ...way, rows: rowsOf(sums, way.id) })).filter(({ rows }) => rows.length > 0), [sums]);
   const way = ways.find(({ id }) => id === asked) ?? ways[0];
   const by = way?.id ?? asked;
-  const columns = useMemo(() => columnsOf(by, duration, classes, find), [by, duration, classes]);
+  const columns = useMemo(() => columnsOf(by, way?.rows ?? [], classes, find), [way, classes]);
   const tracks = range.tracks ? ` on ${range.tracks.length === 1 ? timeline.tracks[range.tracks[0]!]!.name : `${range.tracks.length} tracks`}` : "";
   return (
     <section class="details selection" aria-label="Selected range">
@@ -90,13 +90,14 @@ function Use({ use, duration }: { use: GpuUse; duration: number }) {
   );
 }
 
-function columnsOf(by: By, duration: number, classes: ClassTime[], find: (name: string) => void): Column<Sum>[] {
+function columnsOf(by: By, rows: Sum[], classes: ClassTime[], find: (name: string) => void): Column<Sum>[] {
+  const whole = Math.max(1, rows.reduce((sum, row) => sum + row.self, 0)); // what the rows share
   const nameOf = (row: Sum) => (by === "class" ? classes.find((one) => one.class === row.name)?.label ?? row.name : shortSpanName(row.name, row.kind));
   const figures: Column<Sum>[] = [
     { label: "count", value: (row) => row.count, text: (row) => formatCount(row.count), width: 80 },
     ...(by === "track" ? [] : [{ label: "total", value: (row: Sum) => row.total, text: (row: Sum) => formatDuration(row.total), width: 92 }]),
     { label: "self", value: (row) => row.self, text: (row) => formatDuration(row.self), width: 92, narrow: true },
-    { label: "of the range", value: (row) => row.self, text: (row) => formatPercent((row.self / duration) * 100), width: 104, narrow: true },
+    { label: "share", value: (row) => row.self, text: (row) => formatPercent((row.self / whole) * 100), width: 84, narrow: true },
     ...(by === "track" ? [] : [{ label: "mean", value: (row: Sum) => row.total / row.count, text: (row: Sum) => formatDuration(row.total / row.count), width: 92 }]),
   ];
   const square = (row: Sum) => <i class={`fill ${kFills[row.fill]!}`} />;
