@@ -1,6 +1,6 @@
 import { pixelOf } from "../canvas/view";
 import type { Timeline } from "./decode";
-import { downOf, kRowHeight, placeOf, type Layout } from "./layout";
+import { downOf, kRowHeight, placeOf, type Layout, type RowPlace } from "./layout";
 import type { CriticalPath } from "./path";
 import { rowOf } from "./stack";
 import type { Area } from "./surroundings";
@@ -17,11 +17,16 @@ export function drawPath(area: Area, layout: Layout, timeline: Timeline, path: C
   const last = rows.firstStarting(view.end, first, rows.size);
   if (last - first > kMostSegments) return 0;
   context.fillStyle = palette.ink;
+  const places = new Map<number, RowPlace | null>(); // a path comes back to few rows
+  const placeOfRow = (row: number): RowPlace | null => {
+    if (!places.has(row)) places.set(row, placeOf(layout, row));
+    return places.get(row)!;
+  };
   let before: number | null = null;
   let drawn = 0;
   for (let i = first; i < last; ++i) {
     if (span[i]! < 0) continue;
-    const place = placeOf(layout, rowOf(timeline, span[i]!));
+    const place = placeOfRow(rowOf(timeline, span[i]!));
     if (!place) continue;
     const foot = ruler + downOf(layout, place, scrolled) + kRowHeight - 2;
     const isSeen = place.band.pinned || foot >= ruler + layout.pinnedHeight;
