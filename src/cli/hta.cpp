@@ -15,6 +15,7 @@
 #include "explain/analysis.h"
 #include "report/hta_report.h"
 #include "report/page/page.h"
+#include "report/page/rank_timelines.h"
 #include "report/page/summary.h"
 
 namespace fathom::cli {
@@ -45,12 +46,14 @@ struct HtaCommandOptions {
   std::string peak;
   analyze::DevicePeaks peaks;  // as `peak` says
   bool all_steps = false;
-  bool many_ranks = false;  // more than one file, or a directory
+  bool many_ranks = false;      // more than one file, or a directory
+  std::size_t most_traces = 1;  // as many at most: a directory may hold other things too
 };
 
 struct Findings {
   std::vector<analyze::RankFindings> ranks;
   std::vector<advise::Suggestions> suggestions;  // of each file
+  std::vector<report::RankTimeline> timelines;   // of each file, where a page is asked for
 };
 
 bool looks_like_a_trace(const fs::path& path) {
@@ -94,6 +97,9 @@ void analyze_file(const std::string& path, const HtaCommandOptions& options, Fil
   found.ranks.insert(found.ranks.end(), ranks.begin(), ranks.end());
   suggesting.get();
   found.suggestions.push_back(analysis.suggestions());
+  if (!options.outputs.page.empty()) {
+    found.timelines.push_back(report::rank_timeline(analysis, options.most_traces));
+  }
 }
 
 // A directory may hold other things too: what is no trace is named and left out.
@@ -129,6 +135,10 @@ Ending run(HtaCommandOptions options, Files& files) {
   resolve(outputs, files);
   options.peaks = analyze::parse_peaks(options.peak);
   options.many_ranks = options.files.size() > 1 || fs::is_directory(options.files[0], ignored);
+  options.most_traces = 0;
+  for (const std::string& file : options.files) {
+    options.most_traces += fs::is_directory(file, ignored) ? files_of(file).size() : 1;
+  }
   Findings found;
   for (const std::string& file : options.files) {
     if (fs::is_directory(file, ignored)) {
@@ -147,7 +157,9 @@ Ending run(HtaCommandOptions options, Files& files) {
         {}, files);
   }
   if (!outputs.page.empty()) {
-    write_page(report::page_html({{"summary", page_summary(report)}}), outputs.page, files);
+    report::PageData data = report::page_rank_timelines(report, std::move(found.timelines));
+    data.emplace_back("summary", page_summary(report));
+    write_page(report::page_html(data), outputs.page, files);
   }
   return {};
 }

@@ -58,4 +58,8 @@ std::string short_label_of(const Track& track) {
   return on_one_line(track.kind == TrackKind::gpu_stream ? stream_label(track) : host_label(track));
 }
 
+std::string gpu_label_of(const Track& track) {
+  return on_one_line(gpu_label(track));
+}
+
 }  // namespace fathom::trace

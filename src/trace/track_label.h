@@ -13,4 +13,7 @@ std::string label_of(const Track& track);
 // The same where there is little room: "stream 7".
 std::string short_label_of(const Track& track);
 
+// The GPU that a stream belongs to: "GPU 0". Of a stream alone.
+std::string gpu_label_of(const Track& track);
+
 }  // namespace fathom::trace

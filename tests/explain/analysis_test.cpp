@@ -32,7 +32,7 @@ void write_everything(const Analysis& analysis) {
   EXPECT_NE(to_text(report, analysis.trace(), 10, 100), "");
   EXPECT_NE(to_json(report, analysis.trace()), "");
   EXPECT_NE(report::page_summary(analysis), "");
-  EXPECT_EQ(report::page_timeline(analysis).size(), 2U);
+  EXPECT_EQ(report::page_timeline(analysis).size(), 3U);
   EXPECT_NE(report::page_flame(analysis.flame(), analyze::FlameWeight::cpu), "");
   EXPECT_NE(to_text(report::make_suggest_report(analysis, false, false), 10, 100), "");
   EXPECT_NE(to_json(report::make_memory_report(analysis), analysis.trace()), "");

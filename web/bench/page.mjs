@@ -2,7 +2,8 @@
 //
 // Open: from the start of the navigation to the first frame of the timeline; the floor is a page of
 // the same size that does nothing. Frames: from one animation frame to the next while each of them
-// zooms or moves; the floor is the same page at rest.
+// zooms or moves; the floor is the same page at rest. Range summed: from the key that selects everything to its sums; the floor goes
+// over as many numbers thrice.
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -61,10 +62,24 @@ const intervals = (moves) => new Promise((resolve) => {
   requestAnimationFrame(step);
 });
 
+// Runs in the page: how long it takes to sum up everything, in ms, and to go over as many numbers thrice.
+const summing = async (spans) => {
+  dispatchEvent(new KeyboardEvent("keydown", { key: "r" }));
+  while (performance.getEntriesByName("selection summed").length === 0) await new Promise((done) => setTimeout(done, 5));
+  dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  const numbers = new Float64Array(spans).fill(1.5);
+  const begin = performance.now();
+  let sum = 0;
+  for (let pass = 0; pass < 3; ++pass) for (let i = 0; i < spans; ++i) sum += numbers[i];
+  const floor = performance.now() - begin;
+  return { floor: sum > 0 ? floor : 0, took: performance.getEntriesByName("selection summed").at(-1).duration };
+};
+
 const opened = [];
 const floor = [];
 const moving = [];
 const resting = [];
+const sums = [];
 for (let round = 0; round < kRounds; ++round) {
   const empty = await open(blank, "", loaded);
   floor.push(empty.seconds);
@@ -75,6 +90,7 @@ for (let round = 0; round < kRounds; ++round) {
     resting.push(p95(await page.evaluate(intervals, false)));
     moving.push(p95(await page.evaluate(intervals, true)));
   }
+  sums.push(await page.evaluate(summing, spans));
   await page.close();
 }
 await browser.close();
@@ -85,3 +101,4 @@ print("page size", size / spans, 25 + 420e3 / spans, "bytes a span", (25 + 420e3
 print("page open", median(opened), median(floor), "s", 2);
 console.log(`  frames p95 of all rounds: ${moving.map((ms) => ms.toFixed(0)).sort((a, b) => a - b).join(" ")} ms`);
 print("page frame p95", Math.min(...moving), Math.min(...resting), "ms", 33);
+print("page range summed", Math.min(...sums.map(({ took }) => took)), Math.min(...sums.map(({ floor }) => floor)), "ms", 50);

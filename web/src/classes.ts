@@ -20,3 +20,12 @@ const kFillOfClass: Record<string, Fill> = {
 };
 
 export const fillOfClass = (name: string): Fill => kFillOfClass[name] ?? "idle";
+
+export const kParts: readonly Part[] = ["gpu", "comm", "transfer", "overhead", "cpu", "idle"];
+
+// All that a rectangle can be filled with: parts, then classes of GPU work.
+export const kFills: readonly Fill[] = [...kParts, ...kClassFills];
+
+export const fillIndex = (fill: Fill): number => Math.max(0, kFills.indexOf(fill));
+
+export const partIndex = (part: string): number => Math.max(0, kParts.indexOf(part as Part));

@@ -17,7 +17,7 @@ const has = (block: string) => (source: Source) => source.has(block);
 // The page's tabs, in the order of the bar, each with whether it has anything to show.
 export const kTabs: readonly Tab[] = [
   { id: "overview", title: "Overview", view: OverviewTab, hasContent: always },
-  { id: "timeline", title: "Timeline", view: TimelineTab, hasContent: has("timeline") },
+  { id: "timeline", title: "Timeline", view: TimelineTab, hasContent: (source) => source.has("timeline") || source.has("ranks") },
   { id: "flame", title: "Flame", view: FlameTab, hasContent: has("flame") },
   { id: "kernels", title: "Kernels", view: KernelsTab, hasContent: (_, summary) => summary.operations.some(({ kind }) => isGpuWork(kind)) },
   { id: "memory", title: "Memory", view: MemoryTab, hasContent: (_, summary) => summary.memory !== null },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { start } from "./browser.mjs";
-import { trainingTrace } from "./traces.mjs";
+import { frame, start } from "./browser.mjs";
+import { collectiveTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
 before(async () => {
@@ -17,8 +17,34 @@ test("the ranks of a job stand side by side", async () => {
   assert.match(await page.locator("canvas").first().getAttribute("aria-label"), /rank 0 idle [\d.]+ %, rank 1 idle/);
   await page.keyboard.press("1");
   await page.getByText("How each rank spent its time").waitFor();
-  await page.keyboard.press("2");
+  await page.keyboard.press("3");
   assert.match(await page.locator("tbody").innerText(), /sgemm_128x64/);
-  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Kernels", "Ranks", "Suggestions"]);
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Kernels", "Ranks", "Suggestions"]);
+  await page.finish();
+});
+
+test("the timeline of a job has its ranks on one clock, with the arguments and the critical path of each", async () => {
+  const path = await stage.ranksReport("clocks", [collectiveTrace(0, 0), collectiveTrace(1, 5_000_000)]);
+  const page = await stage.open(path, { hash: "#timeline" });
+  const { tracks, view } = await frame(page);
+  assert.deepEqual(tracks.filter(({ pinned }) => pinned).map(({ name }) => name), ["rank 0 · GPU 0 · stream 20", "rank 1 · GPU 0 · stream 20"]);
+  assert.ok(view[1] < 9e6, `a clock that is 5 s ahead is set back: ${view[1]}`);
+  assert.match(await page.locator(".drawing-note").innerText(), /on one clock/);
+  // The first collective of each: it begins later on rank 1, and ends together.
+  const box = await page.locator("canvas").boundingBox();
+  const ends = [];
+  for (const { name, top } of tracks.slice(0, 2)) {
+    await page.mouse.click(box.x + 220 + (650e3 / view[1]) * (box.width - 220), box.y + top + 8);
+    await page.getByRole("complementary").getByText(name).waitFor();
+    await page.getByRole("complementary").getByText("correlation").waitFor();
+    const details = await page.getByRole("complementary").innerText();
+    const [, start] = /start\s+([\d.]+) µs/.exec(details);
+    const [, duration] = /duration\s+([\d.]+) µs/.exec(details);
+    ends.push(Number(start) + Number(duration));
+    assert.match(details, /launched by\s+cudaLaunchKernel[\s\S]*correlation\s+1/);
+  }
+  assert.deepEqual(ends, [700, 700]);
+  await page.getByRole("button", { name: "Critical path" }).click();
+  assert.deepEqual((await frame(page)).tracks.filter(({ name }) => name.startsWith("path")).map(({ name }) => name), ["path · rank 0", "path · rank 1"]);
   await page.finish();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { start } from "./browser.mjs";
+import { frame, start } from "./browser.mjs";
 import { loadingTrace } from "./traces.mjs";
 
 let stage;
@@ -21,11 +21,18 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   assert.ok(Math.abs((await width("then")) / (await width("now")) - (1 - saved / 100)) < 0.01, "the bars are to scale");
   const link = first.locator(".evidence a").first();
   assert.match(await link.getAttribute("href"), /^#timeline\?span=\d+$/);
+  const [, at, unit] = /at ([\d.]+) (ns|ms)/.exec(await link.innerText());
+  const from = Number(at) * (unit === "ms" ? 1e6 : 1);
   await link.click();
   await page.locator("[role=tab][aria-selected=true][href='#timeline']").waitFor();
   const details = page.locator("[aria-label='Selected span']");
   await details.waitFor();
   assert.match(await details.innerText(), /enumerate\(DataLoader\)/);
+  // Its time is in view, and its row is above what is written below the canvas.
+  const { view, tracks } = await frame(page);
+  assert.ok(view[0] <= from + 1e5 && from + 2.9e6 <= view[1] && view[1] - view[0] < 100e6, `${from} in ${view}`);
+  const lane = tracks.find(({ name }) => name.startsWith("annotations"));
+  assert.ok(lane.top > 50 && lane.top + lane.height <= (await page.locator("canvas").boundingBox()).height);
   await page.finish();
 });
 

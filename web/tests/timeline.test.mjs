@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { frame, overflow, start, until } from "./browser.mjs";
-import { evilNames, hostTrace, linkedTrace, longName, namesTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
+import { evilNames, hostTrace, linkedTrace, loadingTrace, longName, namesTrace, oneEventTrace, stackTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
 let training;
@@ -15,15 +15,28 @@ const seen = async (page) => {
   const { view } = await frame(page);
   return view[1] - view[0];
 };
-// Clicks at a time (ms) and so far below the top of the canvas.
-const clickAt = async (page, ms, down) => {
+// Where a track stands on the canvas: the middle of its row.
+const rowOf = async (page, name, row = 0) => {
+  const track = (await frame(page)).tracks.find((each) => each.name === name);
+  assert.ok(track, `${name} is shown`);
+  return track.top + row * 18 + 8;
+};
+const left = 186;
+const placeOf = async (page, ms, down) => {
   const { view } = await frame(page);
   const box = await page.locator("canvas").boundingBox();
-  const left = 170;
-  const x = left + ((ms * 1e6 - view[0]) / (view[1] - view[0])) * (box.width - left);
-  await page.mouse.click(box.x + x, box.y + down);
+  return [box.x + left + ((ms * 1e6 - view[0]) / (view[1] - view[0])) * (box.width - left), box.y + down];
 };
-const kStream7 = 78 + 14; // minimap, ruler and steps, then the first row
+// Clicks at a time (ms) on a row of a track.
+const clickAt = async (page, ms, name, row = 0) => page.mouse.click(...(await placeOf(page, ms, await rowOf(page, name, row))));
+const drag = async (page, from, to) => {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 4 });
+  await page.mouse.up();
+};
+const kStream7 = "GPU 0 · stream 7";
+const kOnRuler = 48;
 const openTimeline = (path, options = {}) => stage.open(path, { hash: "#timeline", ...options });
 
 test("threads, streams and counters are drawn, a rectangle a span where there is room", async () => {
@@ -33,7 +46,7 @@ test("threads, streams and counters are drawn, a rectangle a span where there is
   assert.equal(view[1], 20e6);
   assert.ok(rectangles >= 16 && rectangles <= 20, `${rectangles} rectangles`);
   assert.ok(labels >= 6, `${labels} labels`);
-  assert.match(await page.locator("canvas").getAttribute("aria-label"), /16 spans on 3 tracks, 20\.0 ms/);
+  assert.match(await page.locator("canvas").getAttribute("aria-label"), /16 spans on 4 tracks, 20\.0 ms/);
   await page.finish();
 });
 
@@ -42,7 +55,7 @@ test("the wheel zooms at the pointer, keys move, and everything comes back", asy
   const box = await page.locator("canvas").boundingBox();
   await page.mouse.move(box.x + 700, box.y + 200);
   const whole = await frame(page);
-  const under = (view) => view[0] + ((700 - 170) / (box.width - 170)) * (view[1] - view[0]);
+  const under = (view) => view[0] + ((700 - left) / (box.width - left)) * (view[1] - view[0]);
   const before = under(whole.view);
   await page.mouse.wheel(0, -400);
   const closer = await frame(page);
@@ -59,36 +72,108 @@ test("the wheel zooms at the pointer, keys move, and everything comes back", asy
   await page.finish();
 });
 
-test("a drag on the ruler zooms to what was marked, and the address leads there", async () => {
+test("a drag on the ruler selects a range: busy and idle, what ran by name, class and track; the address leads there", async () => {
   const page = await openTimeline(training);
-  const box = await page.locator("canvas").boundingBox();
-  const x = (ms) => box.x + 170 + (ms / 20) * (box.width - 170);
-  await page.mouse.move(x(5), box.y + 48);
-  await page.mouse.down();
-  await page.mouse.move(x(10), box.y + 48, { steps: 4 });
-  await page.mouse.up();
-  const { view } = await frame(page);
-  assert.ok(Math.abs(view[0] - 5e6) < 1e5 && Math.abs(view[1] - 10e6) < 1e5, String(view));
-  await until(page, () => /from=[1-9]/.test(location.hash)); // where it was before the drag, the view began at 0
+  await drag(page, await placeOf(page, 1, kOnRuler), await placeOf(page, 6, kOnRuler));
+  const panel = page.getByRole("region", { name: "Selected range" });
+  assert.match(await panel.locator(".selection-head").innerText(), /^5\.0 ms\s+from 1\.0 ms to 6\.0 ms/);
+  // Within 1 to 6 ms: 2 ms of sgemm, 1.5 ms of communication.
+  assert.match(await panel.locator(".gpu-use").innerText(), /GPU 0\s+busy 3\.5 ms \((69|70)\.\d %\) · idle 1\.5 ms/);
+  assert.match(await panel.locator(".gpu-use .bar").getAttribute("aria-label"), /^GPU 0: compute [34]\d\.\d %, communication [23]\d\.\d %, idle 30\.\d %$/);
+  assert.deepEqual(await panel.locator("tbody td:first-child").allInnerTexts(), ["sgemm_128x64", "ncclKernel_AllReduce"]);
+  assert.match(await panel.locator("tbody tr").first().innerText(), /kernel\s+1\s+2\.0 ms\s+2\.0 ms\s+57\.\d %/);
+  await panel.getByRole("button", { name: "By class" }).click();
+  assert.deepEqual(await panel.locator("tbody td:first-child").allInnerTexts(), ["GEMM", "communication"]);
+  await panel.getByRole("button", { name: "Host" }).click();
+  assert.match(await panel.locator("tbody").innerText(), /aten::mm\s+operator\s+1\s+3\.0 ms\s+3\.0 ms/);
+  await panel.getByRole("button", { name: "By track" }).click();
+  assert.match(await panel.locator("tbody").innerText(), /GPU 0 · stream 7\s+1\s+2\.0 ms/);
+  await page.keyboard.press("f");
+  await until(page, () => /from=[1-9]\d*&to=\d+&mark=\d+-\d+$/.test(location.hash));
   const hash = await page.evaluate(() => location.hash);
-  await page.finish();
+  const { view } = await frame(page);
   const linked = await openTimeline(training, { hash });
-  assert.ok(Math.abs((await frame(linked)).view[0] - view[0]) < 2);
+  assert.deepEqual((await frame(linked)).view.map(Math.round), view.map(Math.round));
+  assert.match(await linked.locator(".selection-head").innerText(), /^5\.0 ms/);
   await linked.finish();
+  await page.keyboard.press("Escape");
+  assert.equal(await panel.count(), 0);
+
+  // An area is the tracks it touches; by keys alone: what is seen, and the time of a span.
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.keyboard.down("Shift");
+  await drag(page, await placeOf(page, 2, await rowOf(page, kStream7)), await placeOf(page, 12, (await rowOf(page, kStream7)) + 4));
+  await page.keyboard.up("Shift");
+  assert.match(await panel.locator(".selection-head").innerText(), /on GPU 0 · stream 7/);
+  await until(page, () => /&mark=\d+-\d+&tracks=\d+$/.test(location.hash));
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("r");
+  assert.match(await panel.locator(".selection-head").innerText(), /^20\.0 ms\s+from 0 ns to 20\.0 ms/);
+  await panel.getByRole("button", { name: "sgemm_128x64" }).click();
+  assert.match(await page.getByRole("search").first().innerText(), /2 matches/);
+  await page.getByRole("button", { name: "Clear the range" }).click();
+  await clickAt(page, 2.5, kStream7);
+  await page.keyboard.press("m");
+  assert.match(await panel.locator(".selection-head").innerText(), /^2\.0 ms/);
+  await page.finish();
 });
 
-test("a kernel shows its details, its arguments, and what launched it; and the launch shows the kernel", async () => {
-  const page = await openTimeline(training);
-  await clickAt(page, 2.5, kStream7);
+test("a kernel leads to its launch, its operator and the Python around it, and each of those to the kernel", async () => {
+  const page = await openTimeline(await stage.report("stack", stackTrace()));
   const details = page.getByRole("complementary");
-  assert.match(await details.innerText(), /sgemm_128x64[\s\S]*2\.0 ms[\s\S]*kernel[\s\S]*GPU 0 · stream 7[\s\S]*280\.0 µs/);
-  await details.getByText("correlation").waitFor();
-  assert.equal((await frame(page)).arrows, 1);
-  await details.getByRole("button", { name: "cudaLaunchKernel" }).click();
-  assert.match(await details.innerText(), /runtime call[\s\S]*launched[\s\S]*sgemm_128x64/);
-  assert.equal((await frame(page)).arrows, 1);
-  await details.getByRole("button", { name: "Close" }).click();
-  assert.equal((await frame(page)).arrows, 0);
+  await clickAt(page, 1.5, kStream7);
+  assert.match(await details.locator(".fullname").innerText(), /^void at::native::\(anonymous namespace\)::gemm_kernel<float>/);
+  assert.deepEqual(await details.getByRole("group", { name: "Called from" }).getByRole("button").allInnerTexts(),
+    ["aten::addmm", "aten::linear", "forward model.py:12", "train train.py:70", "main train.py:80", "<module> train.py:90"]);
+  await details.getByRole("button", { name: "forward model.py:12" }).click();
+  assert.match(await details.locator(".fullname").innerText(), /^model\.py\(12\): forward$/);
+  assert.match(await details.innerText(), /GPU work launched\s+2\.4 ms/);
+  const launched = details.getByRole("group", { name: "launched" }).getByRole("button");
+  assert.deepEqual(await launched.allInnerTexts(), Array(3).fill("gemm_kernel<float>"));
+  await launched.nth(2).click();
+  assert.match(await details.innerText(), /kernel[\s\S]*launched by\s+cudaLaunchKernel/);
+  await page.keyboard.press(",");
+  assert.match(await details.innerText(), /start\s+2\.000 ms/, "the one before it on its stream");
+  await page.keyboard.press("Escape");
+  assert.equal(await details.count(), 0);
+
+  // Frames around everything are one row, which opens where one of them is asked for; who waits stands aside.
+  const names = async () => (await frame(page)).tracks.map(({ name }) => name);
+  assert.deepEqual(await names(), [kStream7, "annotations · GPU 0 · stream 7", "GPU 0 · queue", "annotations · thread 5", "thread 5", "1 idle thread"]);
+  const height = async () => (await frame(page)).tracks.find(({ name }) => name === "thread 5").height;
+  const folded = await height();
+  await clickAt(page, 1.5, kStream7);
+  await details.getByRole("button", { name: "main train.py:80" }).click();
+  assert.equal(await height(), folded + 2 * 18);
+
+  // GPU rows stay in view, until they are told not to.
+  await page.keyboard.press("Escape");
+  const before = await rowOf(page, kStream7);
+  await page.locator(".drawing-area").evaluate((area) => area.scrollTo(0, 300));
+  assert.equal(await rowOf(page, kStream7), before);
+  assert.ok((await rowOf(page, "thread 5")) < 100);
+  await page.getByText("Tracks").click();
+  await page.getByRole("checkbox", { name: kStream7, exact: true }).uncheck();
+  assert.ok((await rowOf(page, kStream7)) < before);
+  await page.getByRole("checkbox", { name: "Show idle threads" }).check();
+  assert.ok((await names()).includes("thread 6"));
+  await page.finish();
+});
+
+test("the critical path is a lane and a line through the spans on it, and the address keeps it", async () => {
+  const page = await openTimeline(await stage.report("loading", loadingTrace()));
+  assert.equal((await frame(page)).path, 0);
+  await page.getByRole("button", { name: "Critical path" }).click();
+  assert.match(await page.getByRole("group", { name: "Critical path" }).innerText(), /compute 40\.0 ms[\s\S]*data loading 60\.0 ms/);
+  assert.ok((await frame(page)).path >= 40);
+  await clickAt(page, 4, "critical path");
+  assert.equal(await page.locator(".fullname").innerText(), "gemm");
+  await until(page, () => /&path=1$/.test(location.hash));
+  await page.evaluate(() => { location.hash = "#kernels"; });
+  await page.getByRole("searchbox", { name: "Search kernels" }).waitFor();
+  await page.evaluate(() => { location.hash = "#timeline"; });
+  await until(page, () => document.querySelector("canvas")?.frame?.path > 0);
+  assert.equal(await page.locator(".fullname").innerText(), "gemm", "coming back shows what was seen");
   await page.finish();
 });
 
@@ -140,10 +225,10 @@ test("a forward operation leads to its backward one; moments have a mark", async
   const page = await openTimeline(await stage.report("linked", linkedTrace()));
   assert.equal((await frame(page)).instants, 1);
   const box = await page.locator("canvas").boundingBox();
-  const [left, top] = [170, 60];
-  await page.mouse.move(box.x + left + (box.width - left) / 2, box.y + top + 10);
+  const row = await rowOf(page, "thread 1");
+  await page.mouse.move(box.x + left + (box.width - left) / 2, box.y + row);
   assert.match(await page.getByRole("tooltip").innerText(), /epoch begins\s+at 2\.5 ms/);
-  await page.mouse.click(box.x + left + 20, box.y + top + 14);
+  await page.mouse.click(box.x + left + 20, box.y + row);
   assert.equal((await frame(page)).arrows, 1);
   assert.match(await page.locator(".links").innerText(), /linked to\s+AddmmBackward0/);
   await page.getByRole("button", { name: "AddmmBackward0" }).click();
@@ -166,7 +251,7 @@ test("two fingers zoom, one moves, a tap selects", async () => {
   const page = await stage.open(training, { hash: "#timeline", hasTouch: true, viewport: { width: 420, height: 800 } });
   const whole = (await frame(page)).view;
   const box = await page.locator("canvas").boundingBox();
-  const at = (share, y = 300) => [box.x + 84 + share * (box.width - 84), box.y + y];
+  const at = (share, y = 300) => [box.x + 96 + share * (box.width - 96), box.y + y];
   await touch(page, [[at(0.4), at(0.3), at(0.1)], [at(0.6), at(0.7), at(0.9)]]);
   const closer = (await frame(page)).view;
   assert.ok(Math.abs((closer[1] - closer[0]) / (whole[1] - whole[0]) - 0.25) < 0.02, "four times as close");
@@ -176,7 +261,7 @@ test("two fingers zoom, one moves, a tap selects", async () => {
   assert.ok(along[0] > closer[0]);
   assert.ok(Math.abs(along[1] - along[0] - (closer[1] - closer[0])) < 2);
   await page.getByRole("button", { name: "Show all" }).click();
-  await page.touchscreen.tap(...at(0.125, kStream7));
+  await page.touchscreen.tap(...at(0.125, await rowOf(page, kStream7)));
   await page.locator(".details").waitFor();
   await page.finish();
 });

@@ -60,6 +60,41 @@ export function loadingTrace() {
   return { traceEvents };
 }
 
+// A kernel under an operator under Python, with a deep stack elsewhere, named stretches on host and GPU, and a thread that waits.
+export function stackTrace() {
+  const events = [];
+  const on = (cat, name, ts, dur, tid = 5, args = {}) => events.push({ ph: "X", cat, name, pid: 5, tid, ts, dur, args });
+  on("python_function", "train.py(90): <module>", 0, 10_000);
+  on("python_function", "train.py(80): main", 1, 9998);
+  on("python_function", "lib/deep/train.py(70): train", 2, 9996);
+  on("user_annotation", "ProfilerStep#0", 3, 9990);
+  on("python_function", "model.py(12): forward", 100, 3000);
+  on("cpu_op", "aten::linear", 200, 2000);
+  on("cpu_op", "aten::addmm", 300, 1500);
+  for (let depth = 0; depth < 50; ++depth) on("python_function", `deep.py(${depth}): level_${depth}`, 5000 + depth, 3000 - 2 * depth);
+  for (let i = 0; i < 3; ++i) {
+    on("cuda_runtime", "cudaLaunchKernel", 400 + i * 100, 50, 5, { correlation: i + 1 });
+    const name = "void at::native::(anonymous namespace)::gemm_kernel<float>(float*, int)";
+    events.push({ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts: 1000 + i * 1000, dur: 800, args: { device: 0, stream: 7, correlation: i + 1 } });
+  }
+  events.push({ ph: "X", cat: "gpu_user_annotation", name: "ProfilerStep#0", pid: 0, tid: 7, ts: 900, dur: 3000, args: { device: 0, stream: 7 } });
+  on("python_function", "threading.py(1): wait", 0, 10_000, 6);
+  on("python_function", "threading.py(2): wait_for", 1, 9990, 6);
+  return { schemaVersion: 1, traceEvents: events };
+}
+
+// A rank of two whose clock runs `ahead` µs: they meet at the ends of their collectives.
+export function collectiveTrace(rank, ahead) {
+  const traceEvents = [];
+  for (let i = 0; i < 8; ++i) {
+    const at = ahead + i * 1000 + i * i * 7;
+    const late = rank === 1 ? 100 : 0;
+    traceEvents.push({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 9, tid: 9, ts: at, dur: 10, args: { correlation: i + 1 } });
+    traceEvents.push({ ph: "X", cat: "kernel", name: "ncclKernel_AllReduce_RING_LL_Sum_float", pid: 0, tid: 20, ts: at + 300 + late, dur: 400 - late, args: { device: 0, stream: 20, correlation: i + 1 } });
+  }
+  return { schemaVersion: 1, distributedInfo: { backend: "nccl", rank, world_size: 2 }, traceEvents };
+}
+
 export const hostTrace = () => ({
   traceEvents: [
     { ph: "X", cat: "cpu_op", name: "aten::add", pid: 1, tid: 1, ts: 0, dur: 500 },

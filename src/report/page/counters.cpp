@@ -3,27 +3,90 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "report/page/series.h"
-
 namespace fathom::report {
 namespace {
 
-using CounterPoint = SeriesPoint<double>;
+struct CounterPoint {
+  std::int64_t time_ns = 0;
+  double value = 0;
+};
+
+// Points that follow each other, as one: from its time to that of the next.
+struct CounterSlot {
+  std::int64_t time_ns = 0;
+  double low = 0;
+  double mean = 0;  // weighted by how long each value held
+  double high = 0;
+};
+
+constexpr std::size_t kMostSlots = 4000;
+
+CounterSlot slot_of(const std::vector<CounterPoint>& points, std::size_t first, std::size_t last) {
+  CounterSlot slot = {points[first].time_ns, points[first].value, 0, points[first].value};
+  double sum = 0;
+  double weighted = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const double value = points[i].value;
+    slot.low = std::min(slot.low, value);
+    slot.high = std::max(slot.high, value);
+    sum += value;
+    if (i + 1 < points.size()) {
+      weighted += value * static_cast<double>(points[i + 1].time_ns - points[i].time_ns);
+    }
+  }
+  const std::int64_t end_ns = points[std::min(last, points.size() - 1)].time_ns;
+  const auto length = static_cast<double>(end_ns - slot.time_ns);
+  slot.mean = length > 0 ? weighted / length : sum / static_cast<double>(last - first);
+  slot.mean = std::clamp(slot.mean, slot.low, slot.high);
+  return slot;
+}
+
+// Each point by itself where there are few.
+std::vector<CounterSlot> slots_of(const std::vector<CounterPoint>& points) {
+  const std::size_t each = (points.size() + kMostSlots - 1) / kMostSlots;
+  std::vector<CounterSlot> slots;
+  for (std::size_t first = 0; first < points.size(); first += each) {
+    slots.push_back(slot_of(points, first, std::min(first + each, points.size())));
+  }
+  return slots;
+}
+
+// No more digits than a screen can show.
+double rounded(double value, double highest) {
+  if (highest <= 0 || !std::isfinite(highest)) return value;
+  const double step = std::pow(10.0, std::floor(std::log10(highest)) - 4);
+  return std::round(value / step) * step;
+}
+
+void write_column(base::JsonWriter& json, std::string_view name,
+                  const std::vector<CounterSlot>& slots, double CounterSlot::*value) {
+  json.key(name).begin_array();
+  for (const CounterSlot& slot : slots) json.value(slot.*value);
+  json.end_array();
+}
 
 void write(base::JsonWriter& json, std::string_view name, std::string_view unit,
            const std::vector<CounterPoint>& points, std::int64_t begin_ns) {
-  if (points.empty()) return;
-  const std::vector<CounterPoint> shown = thinned(points);
+  if (points.size() < 2) return;  // a figure, no curve
+  std::vector<CounterSlot> slots = slots_of(points);
+  double highest = 0;
+  for (const CounterSlot& slot : slots) highest = std::max(highest, slot.high);
   json.begin_object().key("name").value(name).key("unit").value(unit).key("times_ns").begin_array();
-  for (const CounterPoint& point : shown) json.value(point.time_ns - begin_ns);
-  json.end_array().key("values").begin_array();
-  for (const CounterPoint& point : shown) json.value(point.value);
-  json.end_array().end_object();
+  for (const CounterSlot& slot : slots) json.value(slot.time_ns - begin_ns);
+  json.end_array();
+  if (slots.size() < points.size()) {
+    for (CounterSlot& slot : slots) slot.mean = rounded(slot.mean, highest);
+    write_column(json, "low", slots, &CounterSlot::low);
+    write_column(json, "high", slots, &CounterSlot::high);
+  }
+  write_column(json, "values", slots, &CounterSlot::mean);
+  json.end_object();
 }
 
 void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_t begin_ns) {
@@ -79,12 +142,14 @@ void write_counters(base::JsonWriter& json, const trace::Trace& trace, const ana
   write_queue(json, trace, work, begin_ns);
   write_memory(json, trace, begin_ns);
   for (const trace::Counter& counter : trace.counters) {
-    if (trace.names.view(counter.name) == "peak host memory") continue;  // a figure, no curve
+    const std::string_view name = trace.names.view(counter.name);
+    if (name == "peak host memory") continue;                             // a figure, no curve
+    if (name.ends_with(" allocated") && !trace.memory.empty()) continue;  // the same as the memory
     std::vector<CounterPoint> points;
     for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
       points.push_back({counter.time_ns[i], counter.value[i]});
     }
-    write(json, trace.names.view(counter.name), "", points, begin_ns);
+    write(json, name, name.ends_with(" reserved") ? "bytes" : "", points, begin_ns);
   }
   json.end_array();
 }

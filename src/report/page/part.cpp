@@ -54,6 +54,24 @@ std::string_view page_part(Loss loss) {
   }
 }
 
+std::string_view page_part(analyze::Bound bound) {
+  switch (bound) {
+    case analyze::Bound::compute:
+      return page_part(Part::gpu);
+    case analyze::Bound::communication:
+      return page_part(WorkType::communication);
+    case analyze::Bound::copy:
+      return page_part(Part::transfer);
+    case analyze::Bound::data_loading:
+    case analyze::Bound::cpu:
+      return page_part(Part::cpu);
+    case analyze::Bound::unknown:
+      return "idle";
+    default:
+      return page_part(Part::overhead);
+  }
+}
+
 std::string_view page_part(const NamedFigures& scope) {
   const std::array<std::pair<Part, double>, 4> parts = {{
       {Part::cpu, scope.cpu_ns.value_or(0)},

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "analyze/critical_path/critical_path.h"
 #include "analyze/hta/hta_summary.h"
 #include "analyze/hta/work_type.h"
 #include "analyze/operations/operations.h"
@@ -28,6 +29,9 @@ std::string_view page_part(const analyze::Operation& operation);
 
 // What a GPU waits for.
 std::string_view page_part(analyze::Loss loss);
+
+// What an instant of the critical path was spent on.
+std::string_view page_part(analyze::Bound bound);
 
 // The part that a scope spends the most of its time on.
 std::string_view page_part(const NamedFigures& scope);

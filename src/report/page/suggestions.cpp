@@ -3,6 +3,7 @@
 
 #include "report/page/layout.h"
 #include "report/page/sections.h"
+#include "report/page/timeline.h"
 
 namespace fathom::report {
 namespace {
@@ -46,7 +47,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
   const advise::Suggestions& found = report.suggestions;
   const PageLayout layout = page_layout(trace);
   const std::vector<std::int64_t>& starts = trace.spans.start_ns;
-  const std::int64_t begin = starts.empty() ? 0 : *std::min_element(starts.begin(), starts.end());
+  const std::int64_t begin = page_extent(trace).begin_ns;
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
   json.key("rough_pct").value(found.is_rough ? found.replay_error_pct : std::nullopt);

@@ -10,7 +10,9 @@
 #include "report/page/counters.h"
 #include "report/page/layout.h"
 #include "report/page/links.h"
+#include "report/page/packed.h"
 #include "report/page/part.h"
+#include "report/page/path.h"
 #include "trace/track_label.h"
 
 namespace fathom::report {
@@ -19,23 +21,6 @@ namespace {
 using trace::SpanId;
 using trace::SpanKind;
 
-void append_number(std::string& out, std::uint64_t number) {
-  while (number >= 0x80) {
-    out += static_cast<char>(number | 0x80);
-    number >>= 7;
-  }
-  out += static_cast<char>(number);
-}
-
-void append_signed(std::string& out, std::int64_t number) {
-  append_number(out,
-                static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-}
-
-void append_length(std::string& out, std::size_t length) {
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(length >> shift);
-}
-
 constexpr std::int64_t kInstantColumns = 4000;
 constexpr std::uint8_t kNoClass = UINT8_MAX;
 
@@ -43,24 +28,15 @@ struct Columns {
   std::string gaps, durations, labels, launches, links;
 };
 
-// Of a trace without spans; 0 where it has no counters either.
-std::int64_t begin_of_counters(const trace::Trace& trace) {
-  std::int64_t begin = INT64_MAX;
-  for (const trace::Counter& counter : trace.counters) {
-    if (!counter.time_ns.empty()) begin = std::min(begin, counter.time_ns.front());
-  }
-  return begin == INT64_MAX ? 0 : begin;
-}
-
 class Writer {
  public:
-  explicit Writer(const explain::Analysis& analysis)
+  Writer(const explain::Analysis& analysis, std::size_t most_spans)
       : trace_(analysis.trace()),
         gpu_work_(analysis.gpu_work()),
         steps_(analysis.steps()),
-        layout_(page_layout(trace_)) {
-    for (const std::int64_t start : trace_.spans.start_ns) begin_ns_ = std::min(begin_ns_, start);
-    if (trace_.spans.size() == 0) begin_ns_ = begin_of_counters(trace_);
+        layout_(page_layout(trace_, most_spans)),
+        extent_(page_extent(trace_)),
+        begin_ns_(extent_.begin_ns) {
     knows_kinds_ = std::any_of(trace_.spans.kind.begin(), trace_.spans.kind.end(),
                                [](SpanKind kind) { return kind != SpanKind::other; });
   }
@@ -68,14 +44,11 @@ class Writer {
   std::string timeline() {
     write_columns();
     write_links();
-    std::string head = write_head();
     std::string out;
-    append_length(out, head.size());
-    out += head;
+    append_column(out, write_head());
     for (const std::string* column : {&columns_.gaps, &columns_.durations, &columns_.labels,
                                       &columns_.launches, &columns_.links}) {
-      append_length(out, column->size());
-      out += *column;
+      append_column(out, *column);
     }
     return out;
   }
@@ -113,6 +86,7 @@ class Writer {
     for (const PageLink& link : page_links(trace_)) {
       const std::int64_t from = layout_.place[link.from];
       const std::int64_t to = layout_.place[link.to];
+      if (from == kNoPlace || to == kNoPlace) continue;
       append_signed(columns_.links, from - last_from);
       append_signed(columns_.links, to - last_to);
       last_from = from;
@@ -140,7 +114,9 @@ class Writer {
       base::JsonWriter json(labels_);
       if (!labels_.empty()) labels_ += ',';
       json.begin_array().value(trace_.names.view(name)).value(trace::name_of(kind));
-      if (found == kNoClass) {
+      if (kind == SpanKind::annotation) {
+        json.value("idle").value("");  // a frame, in a lane of its own
+      } else if (found == kNoClass) {
         json.value(page_part(kind, trace_.names.view(name), knows_kinds_)).value("");
       } else {
         const auto kernel_class = static_cast<analyze::KernelClass>(found);
@@ -155,14 +131,23 @@ class Writer {
     std::string head;
     base::JsonWriter json(head);
     json.begin_object().key("begin_ns").value(begin_ns_);
+    json.key("length_ns").value(extent_.length_ns());
+    json.key("least_host_ns").value(layout_.least_host_ns);
     json.key("spans").value(layout_.order.size());
     json.key("labels").raw("[" + labels_ + "]").key("tracks").begin_array();
     for (const PageTrack& placed : layout_.tracks) {
       const trace::Track& track = trace_.tracks[placed.track];
       json.begin_object().key("name").value(trace::label_of(track));
       json.key("short_name").value(trace::short_label_of(track));
-      json.key("process").value(track.process_name);
-      json.key("gpu").value(track.kind == trace::TrackKind::gpu_stream).key("rows").begin_array();
+      json.key("process").value(track.process_name).key("gpu");
+      if (track.kind == trace::TrackKind::gpu_stream) {
+        json.value(trace::gpu_label_of(track));
+      } else {
+        json.null();
+      }
+      json.key("annotations").value(placed.lane == PageLane::annotations);
+      json.key("frames").value(placed.frames).key("quiet").value(placed.is_quiet);
+      json.key("rows").begin_array();
       for (const PageRow& row : placed.rows) json.value(row.count);
       json.end_array().end_object();
     }
@@ -178,18 +163,17 @@ class Writer {
   // Of those of a track that would stand on one pixel column of a wide screen, the first.
   void write_instants(base::JsonWriter& json) const {
     json.key("instants").begin_array();
-    std::int64_t end_ns = begin_ns_ + 1;
-    for (SpanId id = 0; id < trace_.spans.size(); ++id) {
-      end_ns = std::max(end_ns, trace_.spans.end_ns(id));
-    }
-    const std::int64_t column_ns = (end_ns - begin_ns_) / kInstantColumns + 1;
+    const std::int64_t column_ns = extent_.length_ns() / kInstantColumns + 1;
     std::vector<std::size_t> places(trace_.tracks.size(), layout_.tracks.size());
-    for (std::size_t i = 0; i < layout_.tracks.size(); ++i) places[layout_.tracks[i].track] = i;
+    for (std::size_t i = 0; i < layout_.tracks.size(); ++i) {
+      std::size_t& place = places[layout_.tracks[i].track];  // the lane of the work, if it has one
+      if (place == layout_.tracks.size() || layout_.tracks[i].lane == PageLane::work) place = i;
+    }
     std::set<std::pair<std::size_t, std::int64_t>> taken;
     for (const trace::Instant& instant : trace_.instants) {
       const std::size_t track = places[instant.track];
       const std::int64_t at = instant.time_ns - begin_ns_;
-      if (track == layout_.tracks.size() || at < 0 || instant.time_ns > end_ns) continue;
+      if (track == layout_.tracks.size() || at < 0 || instant.time_ns > extent_.end_ns) continue;
       if (!taken.emplace(track, at / column_ns).second) continue;
       json.begin_array().value(track).value(trace_.names.view(instant.name)).value(at).end_array();
     }
@@ -200,7 +184,8 @@ class Writer {
   const analyze::GpuWork& gpu_work_;
   const std::vector<SpanId>& steps_;
   PageLayout layout_;
-  std::int64_t begin_ns_ = INT64_MAX;
+  PageExtent extent_;
+  std::int64_t begin_ns_ = 0;
   bool knows_kinds_ = false;
   std::vector<std::uint8_t> classes_;  // of GPU work, by span
   Columns columns_;
@@ -209,13 +194,14 @@ class Writer {
 };
 
 // Who looks at a span's arguments mostly looks at a long one, or at a step.
-constexpr std::size_t kArgsBytes = 1 << 20;
 constexpr std::size_t kMostArgs = 20'000;
 
-std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
+std::string write_args(const trace::Trace& trace, const PageLayout& layout,
+                       std::size_t most_bytes) {
   std::vector<SpanId> spans;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    if (trace.args_at && trace.spans.source[id] != trace::kNoSource) spans.push_back(id);
+    const bool has_args = trace.args_at && trace.spans.source[id] != trace::kNoSource;
+    if (has_args && layout.place[id] != kNoPlace) spans.push_back(id);
   }
   const auto comes_first = [&](SpanId a, SpanId b) {
     const bool step_a = trace.spans.kind[a] == SpanKind::annotation;
@@ -229,9 +215,9 @@ std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
   std::string args;
   base::JsonWriter json(args);
   json.begin_object();
-  for (std::size_t i = 0; i < most && args.size() < kArgsBytes; ++i) {
+  for (std::size_t i = 0; i < most && args.size() < most_bytes; ++i) {
     const std::string text = trace.args(spans[i]);
-    if (text.empty() || text.size() > kArgsBytes / 16) continue;
+    if (text.empty() || text.size() > most_bytes / 16) continue;
     json.key(std::to_string(layout.place[spans[i]])).value(text);
   }
   json.end_object();
@@ -240,11 +226,30 @@ std::string write_args(const trace::Trace& trace, const PageLayout& layout) {
 
 }  // namespace
 
-PageData page_timeline(const explain::Analysis& analysis) {
-  const trace::Trace& trace = analysis.trace();
-  Writer writer(analysis);
-  std::string timeline = writer.timeline();
-  return {{"timeline", std::move(timeline)}, {"args", write_args(trace, writer.layout())}};
+PageExtent page_extent(const trace::Trace& trace) {
+  PageExtent extent = {INT64_MAX, INT64_MIN};
+  const auto include = [&](std::int64_t begin_ns, std::int64_t end_ns) {
+    extent.begin_ns = std::min(extent.begin_ns, begin_ns);
+    extent.end_ns = std::max(extent.end_ns, end_ns);
+  };
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    include(trace.spans.start_ns[id], trace.spans.end_ns(id));
+  }
+  for (const trace::Counter& counter : trace.counters) {
+    if (!counter.time_ns.empty()) include(counter.time_ns.front(), counter.time_ns.back());
+  }
+  for (const trace::MemoryEvent& event : trace.memory) include(event.time_ns, event.time_ns);
+  return extent.begin_ns > extent.end_ns ? PageExtent() : extent;
+}
+
+PageData page_timeline(const explain::Analysis& analysis, const TimelineSize& size) {
+  Writer writer(analysis, size.most_spans);
+  PageData data = {{"timeline", writer.timeline()}};
+  const PageLayout& layout = writer.layout();
+  data.emplace_back("args", write_args(analysis.trace(), layout, size.most_args_bytes));
+  std::string path = page_path(analysis, layout, page_extent(analysis.trace()).begin_ns);
+  if (!path.empty()) data.emplace_back("critical_path", std::move(path));
+  return data;
 }
 
 }  // namespace fathom::report

@@ -1,4 +1,4 @@
-import type { Timeline, Track } from "../timeline/decode";
+import type { Timeline } from "../timeline/decode";
 
 // The calls of an operation, as the timeline has them.
 
@@ -18,21 +18,4 @@ export function callsOf(timeline: Timeline, name: string, kind: string): Calls {
   for (let span = 0; span < label.length; ++span) if (isCalled[label[span]!]) spans.push(span);
   spans.sort((a, b) => length[b]! - length[a]! || a - b);
   return { spans: spans.slice(0, kMostCalls), leftOut: Math.max(0, spans.length - kMostCalls) };
-}
-
-// Which track a span is on.
-export function trackOf(timeline: Timeline, span: number): Track {
-  const row = lastUpTo(timeline.rows.rows, (at) => timeline.rows.first[at]!, span);
-  return timeline.tracks[lastUpTo(timeline.tracks.length, (at) => timeline.tracks[at]!.firstRow, row)]!;
-}
-
-// The last of `count` whose value is not above another; the values never fall.
-function lastUpTo(count: number, value: (at: number) => number, most: number): number {
-  let [low, high] = [0, count];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (value(middle) <= most) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -5,8 +5,9 @@ import { Panel } from "../panel";
 import type { Source } from "../source";
 import { DataTable, type Column } from "../table";
 import type { Timeline } from "../timeline/decode";
-import { timelineOf } from "../timeline/tab";
-import { callsOf, trackOf } from "./calls";
+import { timelineOf } from "../timeline/load";
+import { trackOf } from "../timeline/stack";
+import { callsOf } from "./calls";
 
 // Every call of an operation, the longest first; each leads to its place on the timeline. Nothing on a page without one.
 export function CallList(props: { source: Source; name: string; kind: string; what: { one: string; many: string } }) {

@@ -4,7 +4,7 @@ import { fitted, moved, valueAt, zoomed, type Limits, type View } from "./view";
 // Pointer, wheel and keys, the same for timeline and flame graph:
 //   wheel         closer or farther at the pointer; sideways, or with shift: along
 //   two fingers   closer or farther, what is under them stays there
-//   drag          along and up or down; with shift, or on the ruler: zooms to what was marked
+//   drag          along and up or down; with shift, or on the ruler: marks a stretch, and zooms to it or selects it
 //   W S, A D      closer, farther, left, right; arrows left and right too, up and down scroll
 //   0, Home       everything
 export interface Scene {
@@ -18,6 +18,9 @@ export interface Scene {
   doubleClick(x: number, y: number): void;
   hover(x: number, y: number): void; // x < 0: the pointer left
   press?(x: number, y: number): ((x: number, y: number) => void) | null; // takes the drag over
+  // Takes what is being marked over, and in the end what was marked; on the ruler without heights.
+  mark?(values: [number, number], heights: [number, number] | null, isDone: boolean): void;
+  readonly keys?: Record<string, () => void>; // beside those below
 }
 
 const kClickPixels = 4;
@@ -65,6 +68,13 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
     const scrolled = scroller.scrollTop;
     const taken = scene.press?.(x0, y0) ?? null;
     const marking = !taken && x0 >= scene.left && (event.shiftKey || y0 < scene.ruler);
+    const mark = (x: number, y: number, isDone: boolean) => {
+      const values = [x0, x].map((pixel) => valueAt(before, Math.max(0, Math.min(before.width, pixel - scene.left)))).sort((a, b) => a - b) as [number, number];
+      if (scene.mark) return scene.mark(values, y0 < scene.ruler ? null : [Math.min(y0, y), Math.max(y0, y)], isDone);
+      scene.marked = isDone ? null : values;
+      if (isDone) setView(fitted(scene.view, values[0], values[1], scene.limits));
+      else scene.changed();
+    };
     let dragged = false;
     canvas.setPointerCapture(event.pointerId);
     drag = new AbortController();
@@ -73,21 +83,14 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
       dragged ||= Math.hypot(x - x0, y - y0) >= kClickPixels;
       if (taken) return taken(x, y);
       if (!dragged) return;
-      if (marking) {
-        const values = [x0, x].map((pixel) => valueAt(before, Math.max(0, pixel - scene.left))).sort((a, b) => a - b);
-        scene.marked = [values[0]!, values[1]!];
-        scene.changed();
-        return;
-      }
+      if (marking) return mark(x, y, false);
       const perPixel = (before.end - before.begin) / before.width;
       scroller.scrollTop = scrolled - (y - y0);
       setView(moved(before, (x0 - x) * perPixel, scene.limits));
     };
     const release = (at: PointerEvent) => {
       drag.abort();
-      const marked = scene.marked;
-      scene.marked = null;
-      if (marking && dragged && marked) setView(fitted(scene.view, marked[0], marked[1], scene.limits));
+      if (marking && dragged) mark(...place(at), true);
       else if (!dragged && !taken) scene.click(...place(at));
     };
     canvas.addEventListener("pointermove", move, { signal: drag.signal });
@@ -125,6 +128,7 @@ function key(event: KeyboardEvent, scene: Scene, scroller: HTMLElement, setView:
     arrowdown: () => scroller.scrollBy(0, 60),
     home: () => setView(fitted(view, limits.begin, limits.end, limits)),
     0: () => setView(fitted(view, limits.begin, limits.end, limits)),
+    ...scene.keys,
   };
   const action = actions[event.key.toLowerCase()];
   if (!action) return;

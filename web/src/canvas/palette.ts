@@ -1,6 +1,7 @@
-import { kClassFills, type Fill } from "../classes";
-import type { Part } from "../summary";
+import { kFills } from "../classes";
 import { colour } from "../theme";
+
+export { fillIndex, kFills, kParts, partIndex } from "../classes";
 
 // Colours that canvases draw with, as the page has them now.
 export interface Palette {
@@ -15,15 +16,6 @@ export interface Palette {
   hover: string;
   mark: string; // what was searched for
 }
-
-export const kParts: readonly Part[] = ["gpu", "comm", "transfer", "overhead", "cpu", "idle"];
-
-// All that a rectangle can be filled with: parts, then classes of GPU work.
-export const kFills: readonly Fill[] = [...kParts, ...kClassFills];
-
-export const fillIndex = (fill: Fill): number => Math.max(0, kFills.indexOf(fill));
-
-export const partIndex = (part: string): number => Math.max(0, kParts.indexOf(part as Part));
 
 export const currentPalette = (): Palette => ({
   parts: kFills.map((fill) => colour(fill)),

@@ -33,7 +33,7 @@ export const linksOf = (timeline: Timeline, span: number): Link[] =>
   timeline.links.filter(({ from, to }) => from === span || to === span).slice(0, kMostArrows);
 
 export function drawArrows(
-  context: CanvasRenderingContext2D, palette: Palette, links: Link[], place: (span: number) => Place,
+  context: CanvasRenderingContext2D, palette: Palette, links: Link[], place: (span: number) => Place | null,
 ): number {
   context.strokeStyle = palette.ink;
   context.fillStyle = palette.ink;
@@ -43,6 +43,7 @@ export function drawArrows(
   for (const link of links) {
     const from = place(link.from);
     const to = place(link.to);
+    if (!from || !to) continue;
     const x0 = (from.begin + from.end) / 2;
     const below = to.top > from.top;
     const y0 = from.top + (below ? kRowHeight : 0);

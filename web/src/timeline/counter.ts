@@ -1,61 +1,65 @@
-import { partIndex, type Palette } from "../canvas/palette";
 import { kFont } from "../canvas/painter";
-import { pixelOf, type View } from "../canvas/view";
+import { partIndex, type Palette } from "../canvas/palette";
+import type { View } from "../canvas/view";
 import { formatBytes, formatCount } from "../format";
-import type { Band } from "./layout";
+import type { Counter } from "./decode";
+import type { CounterBand } from "./layout";
+import { Levels } from "./levels";
 
-type CounterBand = Extract<Band, { kind: "counter" }>;
+type Heights = [low: number, mean: number, high: number]; // in pixels
 
-// A counter as an area of steps: each value holds until the next. A pixel shows the highest of the
-// values in it; stretches of one level are one rectangle, for outlines are slow to fill.
+const areSame = (a: Heights | null, b: Heights | null): boolean =>
+  a === b || (a !== null && b !== null && a[0] === b[0] && a[1] === b[1] && a[2] === b[2]);
+
+// A counter as an area up to its mean, with the range from its least to its most around it: a pixel shows all that it was in
+// the pixel's time. Stretches of one level are one rectangle, for outlines are slow to fill.
 export function drawCounter(
   context: CanvasRenderingContext2D, palette: Palette, band: CounterBand, view: View, left: number, y: number,
 ): void {
   const { counter, highest, height } = band;
-  const { times_ns: times, values } = counter;
-  const level = (value: number) => Math.round((highest > 0 ? Math.max(0, value) / highest : 0) * (height - 4));
-  const colour = palette.parts[partIndex(counter.unit === "bytes" ? "transfer" : "gpu")]!;
-  context.fillStyle = colour;
-  let before = 0; // the level that the last stretch left
-  const fill = (from: number, to: number, tall: number) => {
-    if (to <= from) return;
+  const pixels = (value: number) => Math.round((highest > 0 ? Math.max(0, value) / highest : 0) * (height - 4));
+  const bottom = y + height;
+  context.fillStyle = palette.parts[partIndex(counter.unit === "bytes" ? "transfer" : "gpu")]!;
+  let before: Heights | null = null;
+  let begin = 0;
+  const fill = (to: number) => {
+    if (!before || to <= begin) return;
+    const [low, mean, high] = before;
+    const x = left + begin;
     context.globalAlpha = 0.22;
-    context.fillRect(left + from, y + height - tall, to - from, tall);
+    context.fillRect(x, bottom - mean, to - begin, mean);
+    context.globalAlpha = 0.3;
+    if (high > low) context.fillRect(x, bottom - high, to - begin, high - low);
     context.globalAlpha = 1;
-    context.fillRect(left + from, y + height - tall - 1, to - from, 1);
-    context.fillRect(left + from, y + height - Math.max(tall, before) - 1, 1, Math.abs(tall - before) + 1);
-    before = tall;
+    context.fillRect(x, bottom - mean - 1, to - begin, 1);
   };
-  let begin = 0; // of the stretch that is gathered, in pixels
-  let tall = -1; // its level; none yet
-  for (let i = firstSeen(times, view.begin); i < times.length && times[i]! < view.end; ++i) {
-    const pixel = Math.max(0, Math.floor(pixelOf(view, times[i]!)));
-    const value = level(values[i]!);
-    if (pixel === begin && tall >= 0) {
-      tall = Math.max(tall, value);
-      continue;
+  const levels = new Levels(counter, view);
+  for (let pixel = 0; pixel < view.width; ++pixel) {
+    const level = levels.at(pixel);
+    const now: Heights | null = level && [pixels(level.low), pixels(level.mean), pixels(level.high)];
+    if (areSame(now, before)) continue;
+    fill(pixel);
+    if (now && before && Math.abs(now[1] - before[1]) > 1) { // the step between two levels
+      const [down, up] = [Math.min(now[1], before[1]), Math.max(now[1], before[1])];
+      context.fillRect(left + pixel, bottom - up - 1, 1, up - down);
     }
-    if (tall >= 0) fill(begin, Math.max(pixel, begin + 1), tall);
+    before = now;
     begin = pixel;
-    tall = value;
   }
-  const last = Math.min(view.width, Math.ceil(pixelOf(view, times.at(-1)!)));
-  if (tall >= 0) fill(begin, Math.max(begin + 1, last), tall);
+  fill(Math.ceil(view.width));
   context.font = kFont;
   context.textBaseline = "middle";
+  const text = `≤ ${levelText(counter, highest)}`;
+  context.globalAlpha = 0.75;
+  context.fillStyle = palette.panel;
+  context.fillRect(left + 3, y + 1, context.measureText(text).width + 6, 14);
+  context.globalAlpha = 1;
   context.fillStyle = palette.ink2;
-  const text = counter.unit === "bytes" ? formatBytes(highest) : formatCount(highest);
-  context.fillText(`≤ ${text}${counter.unit === "waiting" ? " waiting" : ""}`, left + 6, y + 8);
+  context.fillText(text, left + 6, y + 8);
 }
 
-// The last point at or before a time: its value holds there.
-function firstSeen(times: number[], at: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! <= at) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
+export function levelText({ unit }: Counter, value: number): string {
+  if (unit === "bytes") return formatBytes(value);
+  const text = Number.isInteger(value) || value >= 100 ? formatCount(value) : value.toFixed(2);
+  return unit ? `${text} ${unit}` : text;
 }

@@ -4,7 +4,7 @@ import type { Limits, View } from "../canvas/view";
 import type { Timeline } from "./decode";
 import type { Matches } from "./find";
 
-const kMostTracks = 12;
+const kMostStrips = 12; // GPUs first
 
 // The whole run in a strip: the work of each stream and the outermost spans of each thread, where matches are, and what is seen
 // now. It is drawn once and kept, until colours or sizes change.
@@ -58,13 +58,18 @@ export class Minimap {
       part: this.fill,
       dimmed: () => false,
     });
-    const tracks = timeline.tracks.slice(0, kMostTracks);
-    const each = Math.max(2, (height - 4) / Math.max(1, tracks.length));
+    const work = timeline.tracks.filter((track) => !track.annotations && !track.quiet);
+    const gpus = [...new Set(work.map(({ gpu }) => gpu))].filter((gpu) => gpu !== null);
+    // Work of one GPU may overlap; of a thread, what its frames hold says enough.
+    const strips = [
+      ...gpus.map((gpu) => work.filter((track) => track.gpu === gpu).flatMap(({ firstRow, rows }) => Array.from({ length: rows }, (_, row) => firstRow + row))),
+      ...work.filter(({ gpu }) => gpu === null).map(({ firstRow, frames, rows }) => [firstRow + Math.min(frames, rows - 1)]),
+    ].slice(0, kMostStrips);
+    const each = Math.max(2, (height - 4) / Math.max(1, strips.length));
     const whole: View = { begin: limits.begin, end: limits.end, width: this.width };
-    tracks.forEach((track, index) => {
-      const rows = track.gpu ? track.rows : 1; // annotations of a stream stand above its work
-      for (let row = 0; row < rows; ++row) {
-        painter.row(timeline.rows, track.firstRow + row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
+    strips.forEach((rows, index) => {
+      for (const row of rows) {
+        painter.row(timeline.rows, row, whole, 0, 2 + index * each, Math.max(1, each - 1), false);
         painter.flush();
       }
     });

@@ -2,18 +2,28 @@ import type { Scene } from "../canvas/navigation";
 import { Painter } from "../canvas/painter";
 import { currentPalette, type Palette } from "../canvas/palette";
 import { Surface } from "../canvas/surface";
+import type { Tip } from "../canvas/tooltip";
 import { fitted, moved, pixelOf, valueAt, type Limits, type View } from "../canvas/view";
-import { drawArrows, launchesOf, linksOf } from "./arrows";
+import { drawArrows, launchesOf, linksOf, type Place } from "./arrows";
+import { drawNames, kPinWidth, titleOf } from "./column";
 import { drawCounter } from "./counter";
-import type { Instant, Timeline, Track } from "./decode";
+import type { Timeline, Track } from "./decode";
 import type { Matches } from "./find";
-import { drawInstants, instantAt } from "./instants";
-import { kRowGap, kRowHeight, layoutOf, rowAt, topOf, type Layout } from "./layout";
+import { drawInstants } from "./instants";
+import { bandAt, bandOf, bandTop, downOf, isFolded, kRowGap, kRowHeight, layoutOf, placeOf, rowIn, shownAtFirst, type Band, type GpuBand, type Layout, type Shown } from "./layout";
+import { drawMark, drawRange } from "./marks";
 import { Minimap } from "./minimap";
+import { shortNames } from "./names";
+import type { CriticalPath } from "./path";
+import { drawPath } from "./path_drawing";
 import { drawTicks } from "./ruler";
-import { drawMark, drawNames, drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, type Area } from "./surroundings";
+import { rowOf } from "./stack";
+import type { Range } from "./sums";
+import { drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, type Area } from "./surroundings";
+import { tipAt } from "./tips";
 
 const kLeastNs = 20;
+const kMostPinned = 0.35; // of the height of all, with what is written below the canvas
 
 // What tests look at: what the last frame drew.
 export interface Frame {
@@ -21,19 +31,28 @@ export interface Frame {
   labels: number;
   arrows: number;
   instants: number;
+  path: number;
   view: [number, number];
+  tracks: { name: string; top: number; height: number; pinned: boolean }[]; // where they stand on the canvas
 }
 
 export interface Watcher {
   selected(span: number): void;
-  hovered(span: number, x: number, y: number): void;
-  passed(instant: Instant, x: number, y: number): void; // the pointer is at it
+  ranged(range: Range | null): void;
+  hovered(tip: Tip | null): void;
   moved(view: View): void;
-  laidOut(height: number): void; // of all that can be scrolled through
+  rearranged(): void; // what is pinned and folded
 }
 
-// The timeline on a canvas: overview and ruler on top, below them what the scroller shows of the
-// tracks. Holds what is seen; the tab holds what is written beside it.
+// Where the timeline is drawn: the canvas stays where it is in the scroller, and the spacer makes room to scroll.
+export interface Stage {
+  canvas: HTMLCanvasElement;
+  scroller: HTMLElement;
+  spacer: HTMLElement;
+}
+
+// The timeline on a canvas: overview and ruler on top, then what is pinned, below that what the scroller shows of the
+// other tracks. Holds what is seen; the tab holds what is written beside it.
 export class TimelineScene implements Scene {
   view: View;
   readonly limits: Limits;
@@ -41,43 +60,58 @@ export class TimelineScene implements Scene {
   left = 170;
   marked: [number, number] | null = null;
   matches: Matches | null = null;
-  private byClass = false; // GPU work has the colour of its class, not of its part of the time
   selected = -1;
-  private layout: Layout;
-  private readonly folded = new Set<Track>();
+  range: Range | null = null;
+  readonly shown: Shown;
+  layout: Layout;
+  private markedDown: [number, number] | null = null;
+  private byClass = false; // GPU work has the colour of its class, not of its part of the time
   private readonly surface: Surface;
   private readonly minimap: Minimap;
   private palette: Palette = currentPalette();
+  private readonly nameOf: (label: number) => string;
 
-  constructor(
-    readonly timeline: Timeline,
-    private readonly canvas: HTMLCanvasElement,
-    private readonly scroller: HTMLElement,
-    private readonly watcher: Watcher,
-  ) {
+  constructor(readonly timeline: Timeline, private readonly stage: Stage, private readonly watcher: Watcher) {
     this.limits = { begin: 0, end: Math.max(timeline.lengthNs, kLeastNs), least: kLeastNs };
     this.view = { begin: 0, end: this.limits.end, width: 1 };
     this.ruler = kMinimap + kRuler + (timeline.steps.length > 0 ? kSteps : 0);
-    this.layout = layoutOf(timeline, this.folded);
+    this.nameOf = shortNames(timeline);
+    this.shown = shownAtFirst(timeline);
+    this.layout = layoutOf(timeline, this.shown, this.mostPinned);
     this.minimap = new Minimap(timeline, this.fill);
-    this.surface = new Surface(canvas, (context, width, height) => this.paint(context, width, height), (what) => {
+    this.surface = new Surface(stage.canvas, (context, width, height) => this.paint(context, width, height), (what) => {
       if (what === "scheme") this.palette = currentPalette();
       else this.resized();
       this.minimap.forget();
     });
-    this.watcher.laidOut(this.ruler + this.layout.height);
-    scroller.addEventListener("scroll", () => this.redraw());
+    this.arrange();
+    stage.scroller.addEventListener("scroll", () => this.redraw());
   }
 
   // The colour of a label, as an index of kFills.
-  private readonly fill = (label: number): number => (this.byClass ? this.timeline.classFills : this.timeline.parts)[label]!;
+  private readonly fill = (label: number): number => (this.byClass ? this.timeline.classFills : this.timeline.fills)[label]!;
+
+  private get mostPinned(): number {
+    return (this.stage.scroller.closest(".drawing")?.clientHeight ?? 0) * kMostPinned;
+  }
+  get scrolled(): number {
+    return this.stage.scroller.scrollTop;
+  }
 
   colourByClass(byClass: boolean): void {
     this.byClass = byClass;
     this.minimap.forget();
     this.redraw();
   }
-
+  showPaths(paths: CriticalPath[]): void {
+    this.shown.paths = paths;
+    this.arrange();
+  }
+  pin(track: Track, pinned: boolean): void {
+    if (pinned) this.shown.pinned.add(track);
+    else this.shown.pinned.delete(track);
+    this.arrange();
+  }
   close(): void {
     this.surface.close();
   }
@@ -89,55 +123,82 @@ export class TimelineScene implements Scene {
     this.redraw();
   }
 
+  // After `shown` or the room for it changed.
+  arrange(): void {
+    this.layout = layoutOf(this.timeline, this.shown, this.mostPinned);
+    this.stage.spacer.style.height = `max(0px, ${this.ruler + this.layout.pinnedHeight + this.layout.height}px - 100%)`;
+    this.watcher.rearranged();
+    this.redraw();
+  }
+
   select(span: number): void {
     this.selected = span;
     this.watcher.selected(span);
     this.redraw();
   }
-
-  // Selects a span and brings it into sight.
-  show(span: number): void {
-    const { rows } = this.timeline;
-    const [start, length] = [rows.start[span]!, rows.length[span]!];
-    const seen = this.view.end - this.view.begin;
-    if (length > seen || length < seen / 400) {
-      const around = Math.max(length * 8, kLeastNs * 8);
-      this.view = fitted(this.view, start + length / 2 - around / 2, start + length / 2 + around / 2, this.limits);
-    } else if (start < this.view.begin || start + length > this.view.end) {
-      this.view = fitted(this.view, start + length / 2 - seen / 2, start + length / 2 + seen / 2, this.limits);
-    }
-    const top = topOf(this.layout, this.rowOf(span));
-    const height = this.surface.height - this.ruler;
-    if (top < this.scroller.scrollTop || top + kRowHeight > this.scroller.scrollTop + height) {
-      this.scroller.scrollTop = Math.max(0, top - height / 2);
-    }
-    this.select(span);
+  setRange(range: Range | null): void {
+    this.range = range && { ...range, from: Math.max(range.from, this.limits.begin), to: Math.min(range.to, this.limits.end) };
+    this.watcher.ranged(this.range);
     this.changed();
   }
 
-  rowOf(span: number): number {
-    const { first } = this.timeline.rows;
-    let low = 0;
-    let high = first.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (first[middle]! <= span) low = middle;
-      else high = middle;
+  // Selects a span and brings it into sight; `closely`, so that it is what the view is about.
+  show(span: number, closely = false): void {
+    const { start, length } = this.timeline.rows;
+    const seen = this.view.end - this.view.begin;
+    const [at, long] = [start[span]!, length[span]!];
+    if (closely || long > seen || long < seen / 400) {
+      const around = Math.max(long * 8, kLeastNs * 8);
+      this.view = fitted(this.view, at + long / 2 - around / 2, at + long / 2 + around / 2, this.limits);
+    } else if (at < this.view.begin || at + long > this.view.end) {
+      this.view = fitted(this.view, at + long / 2 - seen / 2, at + long / 2 + seen / 2, this.limits);
     }
-    return low;
+    this.pick(span);
+    this.changed();
   }
 
-  trackOf(span: number): Track {
-    const row = this.rowOf(span);
-    return this.timeline.tracks.find((track) => row < track.firstRow + track.rows)!;
+  // Selects a span where the view is.
+  pick(span: number): void {
+    this.reveal(rowOf(this.timeline, span));
+    this.select(span);
+  }
+
+  // What is selected fills the view: the range, else the span.
+  fit(): void {
+    const { rows } = this.timeline;
+    const stretch = this.range ? [this.range.from, this.range.to] : this.selected >= 0 ? [rows.start[this.selected]!, rows.end(this.selected)] : null;
+    if (!stretch) return;
+    const [from, to] = stretch as [number, number];
+    const room = (to - from) * 0.05;
+    this.view = fitted(this.view, from - room, to + room, this.limits);
+    this.changed();
+  }
+
+  readonly keys: Record<string, () => void> = {
+    escape: () => (this.range ? this.setRange(null) : this.select(-1)),
+    f: () => this.fit(),
+    m: () => {
+      const { rows } = this.timeline;
+      if (this.selected >= 0) this.setRange({ from: rows.start[this.selected]!, to: rows.end(this.selected), tracks: null });
+    },
+    r: () => this.setRange({ from: this.view.begin, to: this.view.end, tracks: null }),
+    ".": () => this.step(1),
+    ",": () => this.step(-1),
+  };
+
+  // The span before or after the selected one in its row.
+  private step(by: number): void {
+    if (this.selected < 0) return;
+    const row = rowOf(this.timeline, this.selected);
+    const { first } = this.timeline.rows;
+    const next = this.selected + by;
+    if (next >= first[row]! && next < first[row + 1]!) this.show(next);
   }
 
   click(x: number, y: number): void {
-    const down = y - this.ruler + this.scroller.scrollTop;
-    if (x < this.left && y >= this.ruler) return this.fold(down);
-    this.select(this.spanAt(x, y));
+    if (x < this.left && y >= this.ruler) return this.clickName(x, y);
+    if (y >= this.ruler) this.select(this.spanAt(x, y));
   }
-
   doubleClick(x: number, y: number): void {
     const span = this.spanAt(x, y);
     if (span < 0) return;
@@ -148,11 +209,9 @@ export class TimelineScene implements Scene {
   }
 
   hover(x: number, y: number): void {
-    this.canvas.style.cursor = y >= 0 && y < kMinimap ? "grab" : x < this.left ? "default" : y < this.ruler ? "col-resize" : "default";
-    const down = y - this.ruler + this.scroller.scrollTop;
-    const instant = x < this.left || y < this.ruler ? null : instantAt(this.timeline.instants, this.layout, this.view, x - this.left, down);
-    if (instant) this.watcher.passed(instant, x, y);
-    else this.watcher.hovered(x < 0 ? -1 : this.spanAt(x, y), x, y);
+    const isName = x < this.left && y >= this.ruler;
+    this.stage.canvas.style.cursor = isName ? "pointer" : y >= 0 && y < kMinimap ? "grab" : y < this.ruler && x >= this.left ? "col-resize" : "default";
+    this.watcher.hovered(x < 0 || y < this.ruler ? null : tipAt(this, x, y));
   }
 
   press(x: number, y: number): ((x: number, y: number) => void) | null {
@@ -167,85 +226,203 @@ export class TimelineScene implements Scene {
     return to;
   }
 
-  private spanAt(x: number, y: number): number {
-    if (x < this.left || y < this.ruler) return -1;
-    const row = rowAt(this.layout, y - this.ruler + this.scroller.scrollTop);
-    if (row < 0) return -1;
-    const near = (this.view.end - this.view.begin) / this.view.width;
-    return this.timeline.rows.find(row, valueAt(this.view, x - this.left), near * 1.5);
+  // A range of all tracks, or of those between two heights.
+  mark([from, to]: [number, number], heights: [number, number] | null, isDone: boolean): void {
+    this.marked = isDone ? null : [from, to];
+    this.markedDown = heights;
+    if (!isDone) return this.redraw();
+    if (to > from) this.setRange({ from, to, tracks: heights && this.tracksBetween(heights) });
   }
 
-  private fold(y: number): void {
-    for (const band of this.layout.bands) {
-      if (band.kind !== "track" || y < band.top || y >= band.top + band.height || band.track.rows < 2) continue;
-      if (!this.folded.delete(band.track)) this.folded.add(band.track);
+  private tracksBetween([top, bottom]: [number, number]): number[] {
+    const { layout, ruler } = this;
+    const chosen = layout.bands.flatMap((band) => {
+      const at = ruler + bandTop(layout, band, this.scrolled);
+      const from = band.pinned ? at : Math.max(at, ruler + layout.pinnedHeight);
+      if (Math.max(from, top) >= Math.min(at + band.height, bottom)) return [];
+      if (band.kind === "track") return [band.track];
+      return band.kind === "gpu" || (band.kind === "quiet" && !this.shown.quiet) ? band.tracks : [];
+    });
+    return [...new Set(chosen)].map((track) => this.timeline.tracks.indexOf(track)).sort((a, b) => a - b);
+  }
+
+  bandAt(y: number): Band | null {
+    return bandAt(this.layout, this.scrolled, y - this.ruler);
+  }
+
+  spanAt(x: number, y: number): number {
+    if (x < this.left || y < this.ruler) return -1;
+    const band = this.bandAt(y);
+    const at = valueAt(this.view, x - this.left);
+    const near = ((this.view.end - this.view.begin) / this.view.width) * 1.5;
+    if (band?.kind === "path") return band.path.span[band.path.rows.find(0, at, near)] ?? -1;
+    if (band?.kind === "gpu") return this.workAt(band, at, near);
+    if (band?.kind !== "track") return -1;
+    return this.timeline.rows.find(rowIn(band, y - this.ruler - bandTop(this.layout, band, this.scrolled)), at, near);
+  }
+
+  // Of streams in one row, the last drawn is on top.
+  private workAt({ tracks }: GpuBand, at: number, near: number): number {
+    const { rows } = this.timeline;
+    const found = tracks.map((track) => rows.find(track.firstRow, at, near)).filter((span) => span >= 0);
+    return found.filter((span) => rows.start[span]! <= at && at < rows.end(span)).at(-1) ?? found.at(-1) ?? -1;
+  }
+
+  // The pin pins; the name folds: frames, then all, then nothing.
+  private clickName(x: number, y: number): void {
+    const band = this.bandAt(y);
+    const { shown } = this;
+    if (band?.kind === "quiet") shown.quiet = !shown.quiet;
+    if (band?.kind === "gpu" && !shown.open.delete(band.gpu)) shown.open.add(band.gpu);
+    if (band?.kind === "track") {
+      const { track } = band;
+      if (x >= this.left - kPinWidth) return this.pin(track, !shown.pinned.has(track));
+      if (track.rows < 2) return;
+      if (shown.folded.delete(track)) {
+        if (track.frames > 0) shown.framed.add(track);
+      } else if (!shown.framed.delete(track)) {
+        shown.folded.add(track);
+      }
     }
-    this.layout = layoutOf(this.timeline, this.folded);
-    this.watcher.laidOut(this.ruler + this.layout.height);
-    this.redraw();
+    this.arrange();
+  }
+
+  // Unfolds and scrolls until a row is seen.
+  private reveal(row: number): void {
+    const folded = bandOf(this.layout, row);
+    if (folded && isFolded(folded, row)) {
+      if (!this.shown.folded.delete(folded.track)) this.shown.framed.delete(folded.track);
+      this.arrange();
+    } else if (!placeOf(this.layout, row)) {
+      this.shown.quiet = true;
+      this.arrange();
+    }
+    const place = placeOf(this.layout, row);
+    if (!place || place.band.pinned) return;
+    const top = place.band.top + place.down;
+    const room = this.surface.height - this.ruler - this.layout.pinnedHeight;
+    if (top < this.scrolled || top + kRowHeight > this.scrolled + room) this.stage.scroller.scrollTop = Math.max(0, top - room / 2);
   }
 
   private resized(): void {
-    this.left = this.canvas.clientWidth < 640 ? 84 : 170;
-    this.view = { ...this.view, width: Math.max(1, this.canvas.clientWidth - this.left) };
+    const ranks = this.timeline.parts.length > 1;
+    const { clientWidth } = this.stage.canvas;
+    this.left = clientWidth < 640 ? 96 : ranks ? 220 : 186;
+    this.view = { ...this.view, width: Math.max(1, clientWidth - this.left) };
+    if (this.surface) this.arrange();
+    // What is written below the canvas may have come to stand over it.
+    if (this.surface && this.selected >= 0) this.reveal(rowOf(this.timeline, this.selected));
   }
 
   private paint(context: CanvasRenderingContext2D, width: number, height: number): void {
-    const { palette, timeline, view, left } = this;
-    const scrolled = this.scroller.scrollTop;
+    const { palette, timeline, view, left, ruler, layout } = this;
+    const area: Area = { context, palette, view, left, ruler, width, height, scrolled: this.scrolled };
     context.fillStyle = palette.panel;
     context.fillRect(0, 0, width, height);
     drawTicks(context, palette, view, left, kMinimap, kRuler, height);
     const painter = new Painter(context, palette, {
-      name: (label) => timeline.names[label]!,
+      name: this.nameOf,
       part: this.fill,
       dimmed: (label) => this.matches !== null && this.matches.labels[label] === 0,
     });
-    context.save();
-    context.beginPath();
-    context.rect(left, this.ruler, width - left, height - this.ruler);
-    context.clip();
-    for (const band of this.layout.bands) {
-      const y = this.ruler + band.top - scrolled;
-      if (y > height || y + band.height < this.ruler) continue;
-      if (band.kind === "counter") {
-        drawCounter(context, palette, band, view, left, y);
-        continue;
-      }
-      for (let row = 0; row < band.rows; ++row) {
-        const top = y + row * (kRowHeight + kRowGap);
-        if (top > height || top + kRowHeight < this.ruler) continue;
-        painter.row(timeline.rows, band.track.firstRow + row, view, left, top, kRowHeight);
-      }
-    }
-    painter.flush();
-    const area: Area = { context, palette, view, left, ruler: this.ruler, width, height, scrolled };
-    drawStepLines(area, timeline);
-    const instants = drawInstants(area, this.layout, timeline.instants);
-    const arrows = this.drawSelection(context, scrolled);
-    context.restore();
-    drawNames(area, this.layout);
+    this.within(area, ruler + layout.pinnedHeight, height, () => this.drawBands(area, painter, false));
+    this.within(area, ruler, ruler + layout.pinnedHeight, () => {
+      context.fillStyle = palette.panel;
+      context.fillRect(left, ruler, width - left, layout.pinnedHeight);
+      this.drawBands(area, painter, true);
+    });
+    let arrows = 0;
+    let instants = 0;
+    let path = 0;
+    this.within(area, ruler, height, () => {
+      drawStepLines(area, timeline);
+      instants = drawInstants(area, layout, timeline.instants);
+      for (const one of this.shown.paths) path += drawPath(area, layout, timeline, one);
+      arrows = this.drawSelection(area);
+    });
+    if (this.range) this.within(area, 0, height, () => drawRange(area, layout, this.range!, timeline.tracks));
+    drawNames(area, layout, this.shown);
     this.drawHead(area);
-    if (this.marked) drawMark(area, this.marked);
-    const frame: Frame = { ...painter.drawn, arrows, instants, view: [view.begin, view.end] };
-    const shown = this.canvas as HTMLCanvasElement & { frame?: Frame };
+    if (this.marked) drawMark(area, this.marked, this.markedDown);
+    this.note({ ...painter.drawn, arrows, instants, path, view: [view.begin, view.end], tracks: [] });
+  }
+
+  private note(frame: Frame): void {
+    const shown = this.stage.canvas as HTMLCanvasElement & { frame?: Frame };
     if (!shown.frame) performance.mark("timeline drawn");
+    frame.tracks = this.layout.bands.map((band) => ({
+      name: titleOf(band),
+      top: this.ruler + bandTop(this.layout, band, this.scrolled), height: band.height, pinned: band.pinned,
+    }));
     shown.frame = frame;
   }
 
-  private drawSelection(context: CanvasRenderingContext2D, scrolled: number): number {
+  private within({ context, left, width }: Area, top: number, bottom: number, draw: () => void): void {
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width - left, Math.max(0, bottom - top));
+    context.clip();
+    draw();
+    context.restore();
+  }
+
+  private drawBands(area: Area, painter: Painter, pinned: boolean): void {
+    const { context, palette, view, left, ruler, height, scrolled } = area;
+    const top = pinned ? ruler : ruler + this.layout.pinnedHeight;
+    for (const band of this.layout.bands) {
+      const y = ruler + bandTop(this.layout, band, scrolled);
+      if (band.pinned !== pinned || y > height || y + band.height < top) continue;
+      if (band.kind === "counter") drawCounter(context, palette, band, view, left, y);
+      if (band.kind === "path") this.drawLane(context, band.path, y);
+      if (band.kind === "gpu") this.drawGpu(painter, band, y);
+      if (band.kind !== "track") continue;
+      for (let row = 0; row < band.rows; ++row) {
+        const at = y + row * (kRowHeight + kRowGap);
+        if (at > height || at + kRowHeight < top) continue;
+        painter.row(this.timeline.rows, band.track.firstRow + band.hidden + row, view, left, at, kRowHeight);
+      }
+    }
+    painter.flush();
+  }
+
+  // All streams of a GPU in one row, what they compute on top.
+  private drawGpu(painter: Painter, band: GpuBand, y: number): void {
+    for (const track of band.tracks) {
+      painter.row(this.timeline.rows, track.firstRow, this.view, this.left, y, kRowHeight);
+      painter.flush();
+    }
+  }
+
+  // What bounds the run at each instant.
+  private drawLane(context: CanvasRenderingContext2D, path: CriticalPath, y: number): void {
+    const painter = new Painter(context, this.palette, {
+      name: (bound) => path.bounds[bound]!.label, part: (bound) => path.fills[bound]!, dimmed: () => false,
+    });
+    painter.row(path.rows, 0, this.view, this.left, y, kRowHeight);
+    painter.flush();
+  }
+
+  private drawSelection(area: Area): number {
     if (this.selected < 0) return 0;
     const { rows } = this.timeline;
-    const place = (span: number) => ({
-      begin: this.left + pixelOf(this.view, rows.start[span]!),
-      end: this.left + pixelOf(this.view, rows.end(span)),
-      top: this.ruler + topOf(this.layout, this.rowOf(span)) - scrolled,
+    const { layout, ruler, selected } = this;
+    const { context } = area;
+    const place = (span: number): Place | null => {
+      const found = placeOf(layout, rowOf(this.timeline, span));
+      return found && {
+        begin: this.left + pixelOf(this.view, rows.start[span]!),
+        end: this.left + pixelOf(this.view, rows.end(span)),
+        top: ruler + downOf(layout, found, area.scrolled),
+      };
+    };
+    const at = place(selected);
+    if (!at) return 0;
+    this.within(area, placeOf(layout, rowOf(this.timeline, selected))!.band.pinned ? ruler : ruler + layout.pinnedHeight, area.height, () => {
+      context.strokeStyle = this.palette.ink;
+      context.lineWidth = 2;
+      context.strokeRect(at.begin - 1, at.top - 1, Math.max(3, at.end - at.begin + 1), kRowHeight + 2);
     });
-    const at = place(this.selected);
-    context.strokeStyle = this.palette.ink;
-    context.lineWidth = 2;
-    context.strokeRect(at.begin - 1, at.top - 1, Math.max(3, at.end - at.begin + 1), kRowHeight + 2);
-    const links = [...launchesOf(this.timeline, this.selected), ...linksOf(this.timeline, this.selected)];
+    const links = [...launchesOf(this.timeline, selected), ...linksOf(this.timeline, selected)];
     return drawArrows(context, this.palette, links, place);
   }
 

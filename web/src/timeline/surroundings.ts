@@ -1,10 +1,9 @@
 import { fit, kFont } from "../canvas/painter";
 import type { Palette } from "../canvas/palette";
 import { pixelOf, type View } from "../canvas/view";
-import type { Timeline, Track } from "./decode";
-import { kRowHeight, type Layout } from "./layout";
+import type { Timeline } from "./decode";
 
-// What stands around the tracks: their names, the steps, and what is being marked.
+// What stands above the tracks, and the steps.
 
 export const kMinimap = 36;
 export const kRuler = 24;
@@ -20,29 +19,6 @@ export interface Area {
   width: number;
   height: number;
   scrolled: number;
-}
-
-const nameThatFits = (track: Track, letters: number): string => (track.name.length > letters ? track.shortName : track.name);
-
-export function drawNames({ context, palette, left, ruler, height, scrolled }: Area, layout: Layout): void {
-  context.fillStyle = palette.background;
-  context.fillRect(0, ruler, left, height - ruler);
-  context.font = '12px Inter, system-ui, -apple-system, "Segoe UI", sans-serif';
-  context.textBaseline = "middle";
-  context.textAlign = "left";
-  const letters = Math.floor((left - 26) / 6.8);
-  for (const band of layout.bands) {
-    const y = ruler + band.top - scrolled;
-    if (y > height || y + band.height < ruler) continue;
-    const name = band.kind === "track" ? nameThatFits(band.track, letters) : band.counter.name;
-    const foldable = band.kind === "track" && band.track.rows > 1;
-    context.fillStyle = palette.ink3;
-    if (foldable) context.fillText(band.rows === 1 ? "▸" : "▾", 6, y + kRowHeight / 2 + 0.5);
-    context.fillStyle = palette.ink2;
-    context.fillText(fit(name, letters), 18, y + kRowHeight / 2 + 0.5);
-  }
-  context.fillStyle = palette.line;
-  context.fillRect(left - 1, 0, 1, height);
 }
 
 // A line where each step begins.
@@ -79,13 +55,4 @@ export function drawStepNames({ context, palette, view, left, ruler, width }: Ar
     context.fillText(fit(room < name.length ? name.slice(name.indexOf("#")) : name, room), left + begin + 5, top + 9);
   }
   context.restore();
-}
-
-export function drawMark({ context, palette, view, left, height }: Area, [from, to]: [number, number]): void {
-  const x = left + pixelOf(view, from);
-  const width = Math.max(1, ((to - from) / (view.end - view.begin)) * view.width);
-  context.globalAlpha = 0.14;
-  context.fillStyle = palette.parts[0]!;
-  context.fillRect(x, kMinimap, width, height - kMinimap);
-  context.globalAlpha = 1;
 }

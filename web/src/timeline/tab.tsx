@@ -1,36 +1,31 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
-import { fitted } from "../canvas/view";
 import { Tooltip, type Tip } from "../canvas/tooltip";
-import { ClassFilter } from "../class_filter";
-import { fillOfClass } from "../classes";
+import { fitted } from "../canvas/view";
+import { fillOfClass, kFills, type Fill } from "../classes";
 import { Choice } from "../flame/drawing";
-import { formatDuration, formatCount, formatPercent } from "../format";
+import { formatCount, formatDuration, formatPercent } from "../format";
 import { Legend, Nothing } from "../panel";
 import type { Source } from "../source";
 import type { ClassTime } from "../summary";
 import type { TabProps } from "../tab";
-import { decodeTimeline, type Timeline } from "./decode";
+import { addressOf, isTimeline, seenIn, type Seen } from "./address";
+import type { Timeline } from "./decode";
 import { Details } from "./details";
-import { findSpans, neighbour } from "./find";
+import { Finder } from "./finder";
+import { hasPath, pathsOf, timelineOf } from "./load";
+import { rankNotes } from "./notes";
+import type { CriticalPath } from "./path";
 import { TimelineScene } from "./scene";
+import { Selection } from "./selection";
+import type { Range } from "./sums";
+import "./timeline.css";
+import { TrackMenu } from "./track_menu";
 
 const kColours: { id: "part" | "class"; title: string; hint: string }[] = [
   { id: "part", title: "By part", hint: "Colours say what the time is spent on: GPU work, communication, copies, the host" },
   { id: "class", title: "By class", hint: "Colours of GPU work say its class: GEMM, attention, elementwise, …" },
 ];
-
-// Decoded once a source, so that coming back to the tab is immediate.
-const decoded = new WeakMap<Source, Promise<Timeline | null>>();
-
-export function timelineOf(source: Source): Promise<Timeline | null> {
-  let timeline = decoded.get(source);
-  if (!timeline) {
-    timeline = source.timeline().then((bytes) => (bytes ? decodeTimeline(bytes) : null));
-    decoded.set(source, timeline);
-  }
-  return timeline;
-}
 
 export function TimelineTab({ source, summary }: TabProps) {
   const [timeline, setTimeline] = useState<Timeline | null | undefined>(undefined);
@@ -45,153 +40,165 @@ export function TimelineTab({ source, summary }: TabProps) {
   return <Drawn source={source} timeline={timeline} classes={summary.classes} />;
 }
 
+// What was seen last, so that coming back to the tab shows it again.
+const lastSeen = new WeakMap<Timeline, string>();
+
 function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeline; classes: ClassTime[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const scene = useRef<TimelineScene | null>(null);
+  const spacer = useRef<HTMLDivElement>(null);
+  const [scene, setScene] = useState<TimelineScene | null>(null);
   const [selected, setSelected] = useState(-1);
+  const [range, setRange] = useState<Range | null>(null);
   const [tip, setTip] = useState<Tip | null>(null);
-  const [height, setHeight] = useState(0);
   const [seen, setSeen] = useState(timeline.lengthNs);
   const [colours, setColours] = useState<"part" | "class">("part");
+  const [paths, setPaths] = useState<CriticalPath[]>([]);
+  const [asked, setAsked] = useState<{ name: string } | null>(null);
+  const [, setArranged] = useState(0);
 
   // Before the first paint: who can type into the finder finds a scene to search.
   useLayoutEffect(() => {
-    const made = new TimelineScene(timeline, canvas.current!, scroller.current!, {
-      selected: setSelected,
-      hovered: (span, x, y) => setTip(span < 0 ? null : tipOf(timeline, span, x, y)),
-      passed: (instant, x, y) => setTip({ x, y, title: instant.name, lines: [`at ${formatDuration(instant.at)}`] }),
+    const address = new Address(timeline);
+    const made = new TimelineScene(timeline, { canvas: canvas.current!, scroller: scroller.current!, spacer: spacer.current! }, {
+      selected: (span) => { setSelected(span); address.rest(made); },
+      ranged: setRange,
+      hovered: setTip,
       moved: (view) => {
         setTip(null);
         setSeen(view.end - view.begin);
-        remember(view.begin, view.end);
+        address.rest(made);
       },
-      laidOut: setHeight,
+      rearranged: () => setArranged((times) => times + 1),
     });
-    scene.current = made;
-    const asked = remembered();
-    if (asked) made.view = fitted(made.view, asked[0], asked[1], made.limits);
-    setSeen(made.view.end - made.view.begin);
-    made.redraw();
-    const span = askedSpan();
-    if (span !== null && span < timeline.rows.size) made.show(span);
+    const go = (to: Seen) => {
+      if (to.view) made.view = fitted(made.view, to.view[0], to.view[1], made.limits);
+      made.setRange(to.range);
+      if (to.span !== null && to.span < timeline.rows.size) to.view ? made.pick(to.span) : made.show(to.span, true);
+      if (to.path) void showPath(made, true);
+      made.changed();
+    };
+    setScene(made);
+    go(seenIn(address.first()));
+    const follow = () => { if (isTimeline(location.hash)) go(seenIn(location.hash)); };
+    addEventListener("hashchange", follow);
     const stop = navigate(canvas.current!, scroller.current!, made);
     return () => {
+      removeEventListener("hashchange", follow);
+      address.stop();
       stop();
       made.close();
     };
   }, [timeline]);
 
-  const everything = () => {
-    const made = scene.current!;
-    made.view = fitted(made.view, 0, timeline.lengthNs, made.limits);
-    made.changed();
+  const showPath = async (on: TimelineScene, isShown: boolean) => {
+    const found = isShown ? await pathsOf(source, timeline) : [];
+    setPaths(found);
+    on.showPaths(found);
+    on.changed();
   };
+  const everything = () => {
+    scene!.view = fitted(scene!.view, 0, timeline.lengthNs, scene!.limits);
+    scene!.changed();
+  };
+  const isPathShown = paths.length > 0;
   return (
-    <section class="drawing">
+    <section class="drawing timeline">
       <div class="drawing-bar">
-        <Finder timeline={timeline} classes={classes} scene={() => scene.current!} selected={selected} />
+        <Finder timeline={timeline} classes={classes} scene={() => scene!} selected={selected} asked={asked} />
         <span class="grow" />
+        {hasPath(source, timeline) && (
+          <button class="tool" aria-pressed={isPathShown} onClick={() => void showPath(scene!, !isPathShown)} title="What bounds the run at each instant">
+            Critical path
+          </button>
+        )}
+        {scene && <TrackMenu timeline={timeline} scene={scene} />}
         {classes.length > 0 && (
           <Choice
             name="Colours of GPU work" items={kColours} chosen={colours}
-            choose={(id) => { setColours(id); scene.current!.colourByClass(id === "class"); }}
+            choose={(id) => { setColours(id); scene!.colourByClass(id === "class"); }}
           />
         )}
-        <span class="quiet">{formatDuration(seen)} of {formatDuration(timeline.lengthNs)} · {formatCount(timeline.rows.size)} spans</span>
+        <button class="tool" onClick={() => scene!.keys["r"]!()} title="Sum up what ran in what is seen: R">Sum up the view</button>
         <button class="tool" onClick={everything}>Show all</button>
+        <span class="quiet">{formatDuration(seen)} of {formatDuration(timeline.lengthNs)} · {formatCount(timeline.rows.size)} spans</span>
       </div>
+      {isPathShown && <PathLegend paths={paths} />}
       {colours === "class" && (
         <div class="drawing-legend">
           <Legend items={classes.map((row) => ({ label: row.label, part: fillOfClass(row.class), value: formatPercent(row.share_pct) }))} />
         </div>
       )}
+      {rankNotes(timeline).map((note) => <p key={note} class="drawing-note quiet">{note}</p>)}
       <div class="drawing-frame">
         <div class="drawing-area" ref={scroller}>
           <canvas
             ref={canvas} tabIndex={0} role="img"
             aria-label={`Timeline of ${formatCount(timeline.rows.size)} spans on ${timeline.tracks.length} tracks, ${formatDuration(timeline.lengthNs)}`}
           />
-          <div style={{ height: `max(0px, ${height}px - 100%)` }} />
+          <div ref={spacer} />
         </div>
         {tip && <Tooltip tip={tip} />}
       </div>
-      {selected >= 0 && (
-        <Details
-          source={source} timeline={timeline} span={selected} track={scene.current!.trackOf(selected)}
-          className={classes.find((row) => row.class === timeline.classes[timeline.rows.label[selected]!])?.label}
-          show={(span) => scene.current!.show(span)} close={() => scene.current!.select(-1)}
-        />
+      {(selected >= 0 || range) && (
+        <div class="drawing-panels">
+          {selected >= 0 && (
+            <Details
+              source={source} timeline={timeline} span={selected}
+              className={classes.find((row) => row.class === timeline.classes[timeline.rows.label[selected]!])?.label}
+              show={(span) => scene!.show(span)} mark={() => scene!.keys["m"]!()} close={() => scene!.select(-1)}
+            />
+          )}
+          {range && (
+            <Selection
+              timeline={timeline} range={range} classes={classes} find={(name) => setAsked({ name })}
+              fit={() => scene!.fit()} close={() => scene!.setRange(null)}
+            />
+          )}
+        </div>
       )}
-      <p class="drawing-help quiet for-fingers">Pinch zooms, drag moves, tap shows details, double tap fits.</p>
-      <p class="drawing-help quiet for-mice">Wheel zooms, drag moves, <kbd>shift</kbd>-drag or drag on the ruler zooms to a stretch, click shows details, double click fits, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move.</p>
+      <p class="drawing-help quiet for-fingers">Pinch zooms, drag moves, drag on the ruler selects a range, tap shows details, double tap fits.</p>
+      <p class="drawing-help quiet for-mice">
+        Wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> too. Drag on the ruler selects a range, <kbd>shift</kbd>-drag an area
+        (<kbd>R</kbd> what is seen, <kbd>M</kbd> the span's time). Click shows details, <kbd>F</kbd> fits, <kbd>Esc</kbd> clears.
+      </p>
     </section>
   );
 }
 
-function Finder(props: { timeline: Timeline; classes: ClassTime[]; scene: () => TimelineScene; selected: number }) {
-  const { timeline, classes } = props;
-  const [query, setQuery] = useState("");
-  const [ofClass, setClass] = useState("");
-  const [rank, setRank] = useState(0);
-  const matches = useRef<ReturnType<typeof findSpans>>(null);
-  const search = (text: string, name: string) => {
-    setQuery(text);
-    setClass(name);
-    setRank(0);
-    matches.current = findSpans(timeline, text, name);
-    props.scene().matches = matches.current;
-    props.scene().redraw();
-  };
-  const go = (forward: boolean) => {
-    if (!matches.current) return;
-    const found = neighbour(timeline, matches.current, props.selected, forward);
-    if (!found) return;
-    setRank(found.rank);
-    props.scene().show(found.span);
-  };
-  const count = matches.current?.count ?? 0;
+function PathLegend({ paths }: { paths: CriticalPath[] }) {
+  const items = paths[0]!.bounds.filter(({ ns }) => ns > 0).map(({ label, part, ns }) => ({
+    label, part: kFills.find((fill): fill is Fill => fill === part) ?? "idle" as Fill, ...(paths.length === 1 ? { value: formatDuration(ns) } : {}),
+  }));
+  const least = Math.max(...paths.map(({ leastNs }) => leastNs));
   return (
-    <div class="finder" role="search">
-      <input
-        type="search" data-finder placeholder="Find spans" aria-label="Find spans" value={query}
-        onInput={(event) => search(event.currentTarget.value, ofClass)}
-        onKeyDown={(event) => { if (event.key === "Enter") go(!event.shiftKey); }}
-      />
-      {classes.length > 0 && <ClassFilter classes={classes} chosen={ofClass} choose={(name) => search(query, name)} />}
-      {matches.current && (
-        <>
-          <span class="quiet" role="status">{rank > 0 ? `${formatCount(rank)} of ` : ""}{formatCount(count)} {count === 1 ? "match" : "matches"}</span>
-          <button class="tool" disabled={count === 0} onClick={() => go(false)} aria-label="Previous match">↑</button>
-          <button class="tool" disabled={count === 0} onClick={() => go(true)} aria-label="Next match">↓</button>
-        </>
-      )}
+    <div class="drawing-legend" role="group" aria-label="Critical path">
+      <Legend items={items} />
+      {least > 0 && <p class="quiet">Pieces shorter than {formatDuration(least)} are drawn as the longest of those around them; the times are exact.</p>}
     </div>
   );
 }
 
-const tipOf = (timeline: Timeline, span: number, x: number, y: number): Tip => ({
-  x, y,
-  title: timeline.names[timeline.rows.label[span]!]!,
-  lines: [`${formatDuration(timeline.rows.length[span]!)} at ${formatDuration(timeline.rows.start[span]!)}`],
-});
+// The address follows what is seen, when that rests.
+class Address {
+  private pending = 0;
+  constructor(private readonly timeline: Timeline) {}
 
-// What is seen is in the address, so that a link leads to it. The address changes when the view rests.
-let pending = 0;
-function remember(begin: number, end: number): void {
-  clearTimeout(pending);
-  pending = window.setTimeout(() => {
-    if (!location.hash.startsWith("#timeline")) return;
-    history.replaceState(null, "", `#timeline?from=${Math.round(begin)}&to=${Math.round(end)}`);
-  }, 250);
-}
-// A link may lead to a span, by its place: #timeline?span=12.
-function askedSpan(): number | null {
-  const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("span");
-  return asked !== null && /^\d+$/.test(asked) ? Number(asked) : null;
-}
-function remembered(): [number, number] | null {
-  const asked = new URLSearchParams(location.hash.split("?")[1] ?? "");
-  const [from, to] = [Number(asked.get("from") ?? NaN), Number(asked.get("to") ?? NaN)];
-  return Number.isFinite(from) && to > from ? [from, to] : null;
+  // Where to begin: what the address asks for, else what was seen last.
+  first(): string {
+    return location.hash.includes("?") ? location.hash : lastSeen.get(this.timeline) ?? location.hash;
+  }
+  rest(scene: TimelineScene): void {
+    clearTimeout(this.pending);
+    this.pending = window.setTimeout(() => {
+      if (!isTimeline(location.hash)) return;
+      const { view, selected, range, shown } = scene;
+      const address = addressOf({ view: [view.begin, view.end], span: selected < 0 ? null : selected, range, path: shown.paths.length > 0 });
+      lastSeen.set(this.timeline, address);
+      history.replaceState(null, "", address);
+    }, 250);
+  }
+  stop(): void {
+    clearTimeout(this.pending);
+  }
 }

@@ -1,0 +1,36 @@
+import type { Range } from "./sums";
+
+// What is seen and selected, in the address, so that a link shows the same thing:
+//   #timeline?from=0&to=2000000&span=12&mark=100-200&tracks=0,3&path=1
+export interface Seen {
+  view: [from: number, to: number] | null;
+  span: number | null;
+  range: Range | null;
+  path: boolean; // the critical path is drawn
+}
+
+export const isTimeline = (hash: string): boolean => /^#timeline(\?|$)/.test(hash);
+
+export function seenIn(hash: string): Seen {
+  const asked = new URLSearchParams(hash.split("?")[1] ?? "");
+  const whole = (text: string | null) => (text !== null && /^\d+$/.test(text) ? Number(text) : null);
+  const [from, to] = [whole(asked.get("from")), whole(asked.get("to"))];
+  const [begin, end] = (asked.get("mark") ?? "").split("-").map(whole);
+  const tracks = asked.get("tracks")?.split(",").map(whole).filter((track) => track !== null);
+  return {
+    view: from !== null && to !== null && to > from ? [from, to] : null,
+    span: whole(asked.get("span")),
+    range: begin != null && end != null && end > begin ? { from: begin, to: end, tracks: tracks ?? null } : null,
+    path: asked.get("path") === "1",
+  };
+}
+
+export function addressOf({ view, span, range, path }: Seen): string {
+  const parts: string[] = [];
+  if (view) parts.push(`from=${Math.round(view[0])}`, `to=${Math.round(view[1])}`);
+  if (span !== null) parts.push(`span=${span}`);
+  if (range) parts.push(`mark=${Math.round(range.from)}-${Math.round(range.to)}`);
+  if (range?.tracks) parts.push(`tracks=${range.tracks.join(",")}`);
+  if (path) parts.push("path=1");
+  return `#timeline${parts.length > 0 ? `?${parts.join("&")}` : ""}`;
+}
