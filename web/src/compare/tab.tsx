@@ -106,7 +106,7 @@ function columnsOf({ operations, threshold_pct }: Comparison): Column<Change>[] 
     ({ label, value, text: (row) => known(value(row), formatDuration), width: 88 });
   return [
     { label: "operation", value: nameOf, text: (row) => <Name change={row} /> },
-    { label: "verdict", left: true, value: (row) => kVerdicts.indexOf(row.verdict), text: (row) => <span class={`chip ${toneOf(row.verdict, row.change_pct)}`}>{row.verdict}</span>, width: 104, narrow: true },
+    { label: "verdict", left: true, value: (row) => kVerdicts.indexOf(row.verdict), text: (row) => <span class={`chip ${toneOf(row.verdict, row.change_pct)}`}>{row.verdict}</span>, width: 114, narrow: true },
     { label: "calls", value: (row) => row.current[0]?.calls ?? 0, text: (row) => row.calls, width: 132 },
     time("before", (row) => row.base_ns),
     time("now", (row) => row.current_ns),
