@@ -204,8 +204,8 @@ bool is_on_path(SpanKind kind, const SitesOfOperation& operation) {
          (kind == SpanKind::annotation && operation.name != kStepOperation);
 }
 
-// "train.py(12): step" → "train.py: step", for a line above it moves it; and where an object lies in
-// memory is another place in every run: "<built-in method mm of type object at 0x7f10>".
+// "train.py(12): step" → "train.py: step", for a line above it moves it; and where an object lies
+// in memory is another place in every run: "<built-in method mm of type object at 0x7f10>".
 std::string without_places(std::string_view name) {
   std::string text(name);
   if (const std::size_t end = text.find("): "); end != std::string::npos) {

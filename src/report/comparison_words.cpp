@@ -75,13 +75,11 @@ std::string largest_text(const Comparison& comparison) {
   const bool is_noise = largest->verdict.type == ChangeType::inconclusive &&
                         !largest->verdict.is_suspect && largest->verdict.change_pct;
   const bool is_gain = is_faster(comparison) && largest->self_change_ns() < 0;
-  return fmt::format("{} {}{}{}: {} of {}{}.",
-                     is_gain ? "The largest gain is" : "The largest difference is",
-                     largest->is_by_structure ? "the GPU work of " : "",
-                     base::fit_qualified(largest->label(), 60), meaning_of(*largest),
-                     duration_text(largest->self_change_ns()),
-                     comparison.is_per_step ? "each step" : "the run",
-                     is_noise ? ", which may be chance" : "");
+  return fmt::format(
+      "{} {}{}{}: {} of {}{}.", is_gain ? "The largest gain is" : "The largest difference is",
+      largest->is_by_structure ? "the GPU work of " : "", base::fit_qualified(largest->label(), 60),
+      meaning_of(*largest), duration_text(largest->self_change_ns()),
+      comparison.is_per_step ? "each step" : "the run", is_noise ? ", which may be chance" : "");
 }
 
 // A run that was cut off at a time, and not at an amount of work, hides a slowdown: it took as long

@@ -138,8 +138,8 @@ TEST(MemoryHistory, ReservedMemoryIsBlocksHolesAndFreeSegments) {
   EXPECT_EQ(found.fragmentation->free_bytes, 64 + 412 + 24 + 7 + 10);
 }
 
-// Whatever the moment: the owners, the others and what is older are the level; and so are the blocks
-// that are alive then.
+// Whatever the moment: the owners, the others and what is older are the level; and so are the
+// blocks that are alive then.
 TEST(MemoryHistory, OwnersAddUpToTheLevelAtEveryMoment) {
   const Trace trace = Step().make();
   const Memory found = memory(trace);
@@ -156,8 +156,8 @@ TEST(MemoryHistory, OwnersAddUpToTheLevelAtEveryMoment) {
     EXPECT_EQ(roles, level.allocated) << at;
     std::int64_t alive = 0;
     for (const MemoryOverTime::Block& block : over.blocks) {
-      const bool is_alive = block.begin_ns <= level.time_ns &&
-                            (!block.end_ns || *block.end_ns > level.time_ns);
+      const bool is_alive =
+          block.begin_ns <= level.time_ns && (!block.end_ns || *block.end_ns > level.time_ns);
       if (is_alive) alive += block.bytes;
     }
     EXPECT_EQ(alive, level.allocated) << at;
@@ -173,9 +173,13 @@ struct Known {
 // What Python says of the same files, in 10⁹ bytes.
 TEST(MemoryHistory, CorpusIsAsPythonCountsIt) {
   const std::vector<Known> all = {
-      {"expert/medium_512_training_memory_snapshot.pickle", 5.104, 12.435,
+      {"expert/medium_512_training_memory_snapshot.pickle",
+       5.104,
+       12.435,
        {{"model.py:39 forward", 2.180}, {"model.py:434 scaled_dot_product_attention", 0.906}}},
-      {"snapshots/medium_1024_training_memory_snapshot.pickle", 5.100, 24.210,
+      {"snapshots/medium_1024_training_memory_snapshot.pickle",
+       5.100,
+       24.210,
        {{"nn_utils.py:6 softmax", 6.442}, {"model.py:39 forward", 3.393}}},
   };
   for (const Known& known : all) {
@@ -186,7 +190,8 @@ TEST(MemoryHistory, CorpusIsAsPythonCountsIt) {
     EXPECT_NEAR(static_cast<double>(found.levels.front().allocated) / 1e9, known.older_gb, 0.02);
     EXPECT_NEAR(static_cast<double>(found.peak_bytes()) / 1e9, known.peak_gb, 0.02);
     std::map<std::string, double> lines;
-    for (const MemoryUse& use : found.at_peak) lines[use.call] += static_cast<double>(use.bytes) / 1e9;
+    for (const MemoryUse& use : found.at_peak)
+      lines[use.call] += static_cast<double>(use.bytes) / 1e9;
     for (const auto& [line, gb] : known.lines_gb) EXPECT_NEAR(lines[line], gb, 0.001) << line;
     EXPECT_GT(by_role(found.roles_at_peak)["optimizer state"], 3'300'000'000);
     EXPECT_NEAR(static_cast<double>(by_role(found.roles_at_peak)["weights"]) / 1e9, 1.7, 0.05);

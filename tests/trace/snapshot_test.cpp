@@ -175,8 +175,7 @@ TEST(Snapshot, StacksAreKeptAndTellTheBackward) {
   }
   EXPECT_THAT(frames, ::testing::ElementsAre("at::_ops::mm", "me/model.py:7 forward"));
   EXPECT_FALSE(forward.allocator.stacks[1].is_backward);
-  const Trace backward =
-      allocated_by({{"??", "torch::autograd::Engine::evaluate_function(x)"}});
+  const Trace backward = allocated_by({{"??", "torch::autograd::Engine::evaluate_function(x)"}});
   EXPECT_TRUE(backward.allocator.stacks.at(backward.memory[0].stack).is_backward);
 }
 

@@ -73,7 +73,14 @@ struct UnusedMemory {
 // at the end of the backward, gradients; what comes before and is freed in the backward,
 // activations; else what goes as it came, temporary. Of blocks older than the recording, those
 // never freed are weights (as a rule), those that the optimizer step frees are its state.
-enum class MemoryRole : std::uint8_t { weights, optimizer, gradients, activations, temporary, other };
+enum class MemoryRole : std::uint8_t {
+  weights,
+  optimizer,
+  gradients,
+  activations,
+  temporary,
+  other
+};
 inline constexpr std::size_t kMemoryRoles = 6;
 
 struct RoleUse {
@@ -103,8 +110,8 @@ struct DeviceMemory {
   std::optional<Fragmentation> fragmentation;
   std::optional<UnusedMemory> unused_at_peak;
   std::optional<UnusedMemory> unused_at_end;
-  std::vector<RoleUse> roles_at_peak;  // most bytes first; empty where nothing tells
-  std::vector<MemoryBlock> blocks;             // by `from`
+  std::vector<RoleUse> roles_at_peak;        // most bytes first; empty where nothing tells
+  std::vector<MemoryBlock> blocks;           // by `from`
   std::vector<trace::OutOfMemory> failures;  // allocations that failed, by time
 
   std::int64_t peak_bytes() const { return levels[peak].allocated; }

@@ -122,7 +122,8 @@ std::vector<OwnerBytes> owners_of(const trace::Trace& trace, const DeviceMemory&
     owner.bytes = sums.totals(std::move(owner.bytes));
     owner.most = *std::ranges::max_element(owner.bytes);
   }
-  std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t at) { return owners[at].most; });
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::uint32_t at) { return owners[at].most; });
   std::vector<std::uint32_t> rank(order.size());
   std::vector<OwnerBytes> sorted;
   for (std::uint32_t i = 0; i < order.size(); ++i) {
@@ -165,7 +166,8 @@ void add_blocks(const trace::Trace& trace, const DeviceMemory& device,
   std::vector<std::uint32_t> kept(device.blocks.size());
   std::iota(kept.begin(), kept.end(), 0U);
   if (kept.size() > kMostBlocks) {
-    std::ranges::stable_sort(kept, std::greater(), [&](std::uint32_t at) { return device.blocks[at].bytes; });
+    std::ranges::stable_sort(kept, std::greater(),
+                             [&](std::uint32_t at) { return device.blocks[at].bytes; });
     found.left_out_blocks = kept.size() - kMostBlocks;
     kept.resize(kMostBlocks);
     std::ranges::sort(kept);
@@ -174,8 +176,8 @@ void add_blocks(const trace::Trace& trace, const DeviceMemory& device,
     const MemoryBlock& block = device.blocks[at];
     MemoryOverTime::Block row;
     row.owner = owners[at];
-    row.stack = block.is_older ? trace.allocator.older[block.index].stack
-                               : trace.memory[block.index].stack;
+    row.stack =
+        block.is_older ? trace.allocator.older[block.index].stack : trace.memory[block.index].stack;
     row.bytes = block.bytes;
     row.begin_ns = device.levels[block.from].time_ns;
     if (block.to != MemoryBlock::kToTheEnd) row.end_ns = device.levels[block.to].time_ns;
@@ -195,7 +197,8 @@ MemoryOverTime memory_over_time(const trace::Trace& trace, const Memory& memory,
   std::vector<OwnerBytes> owners = owners_of(trace, device, sums, owner_of_block);
   const std::size_t count = found.moments.size();
   found.of_others.resize(count);
-  for (const std::size_t level : found.moments) found.older.push_back(device.levels[level].allocated);
+  for (const std::size_t level : found.moments)
+    found.older.push_back(device.levels[level].allocated);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     OwnerBytes& owner = owners[i];
     found.owners.push_back({std::string(owner.place.first), std::string(owner.place.second)});

@@ -134,7 +134,8 @@ std::vector<RoleUse> role_uses(const DeviceMemory& device, const std::vector<Mem
     sums.at(role).role = static_cast<MemoryRole>(role);
     if (sums.at(role).bytes > 0) uses.push_back(sums.at(role));
   }
-  std::ranges::stable_sort(uses, [](const RoleUse& a, const RoleUse& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(uses,
+                           [](const RoleUse& a, const RoleUse& b) { return a.bytes > b.bytes; });
   return uses;
 }
 

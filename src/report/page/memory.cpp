@@ -101,8 +101,7 @@ std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory
   }
   cards.push_back({"Allocations", base::format_count(device.allocations),
                    fmt::format("{} in total", base::format_bytes(device.allocated_bytes))});
-  std::string blocks =
-      base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks");
+  std::string blocks = base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks");
   if (device.unknown_at_end > 0) {
     blocks += fmt::format(", and {} from before", base::format_bytes(device.unknown_at_end));
   }

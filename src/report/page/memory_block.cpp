@@ -19,9 +19,8 @@ void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
   json.end_array();
 }
 
-void write_unused(JsonWriter& json, std::string_view key, std::string_view label,
-                  std::size_t level, const std::optional<analyze::UnusedMemory>& unused,
-                  const DeviceMemory& device) {
+void write_unused(JsonWriter& json, std::string_view key, std::string_view label, std::size_t level,
+                  const std::optional<analyze::UnusedMemory>& unused, const DeviceMemory& device) {
   json.key(key);
   if (!unused) {
     json.null();

@@ -192,11 +192,10 @@ std::string facts(const DeviceMemory& device) {
                         base::format_percent(percent(unused, *peak.reserved)));
   }
   if (device.fragmentation && device.fragmentation->free_bytes > 0) {
-    text += fmt::format(
-        "  Fragmentation at the peak: {}. {} was free, the largest piece {}.\n",
-        base::format_percent(device.fragmentation->share * 100),
-        base::format_bytes(device.fragmentation->free_bytes),
-        base::format_bytes(device.fragmentation->largest_free_bytes));
+    text += fmt::format("  Fragmentation at the peak: {}. {} was free, the largest piece {}.\n",
+                        base::format_percent(device.fragmentation->share * 100),
+                        base::format_bytes(device.fragmentation->free_bytes),
+                        base::format_bytes(device.fragmentation->largest_free_bytes));
   }
   if (device.without_address > 0) {
     text += fmt::format("  {} without an address: the owner of that memory is unknown.\n",
