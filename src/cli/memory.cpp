@@ -13,6 +13,7 @@
 #include "record/launch/launch.h"
 #include "record/launch/run_parts.h"
 #include "report/memory_report.h"
+#include "report/page/memory_block.h"
 #include "report/page/page.h"
 #include "report/page/summary.h"
 
@@ -76,8 +77,11 @@ Ending show_file(MemoryOptions options, Files& files) {
   const explain::Analysis analysis(trace, file);
   if (outputs.wants_json || outputs.page.empty()) show(options, analysis, stdout, files);
   if (!outputs.page.empty()) {
-    write_page(report::page_html({{"summary", report::page_summary(analysis)}}, "memory"),
-               outputs.page, files);
+    report::PageData data = {{"summary", report::page_summary(analysis)}};
+    if (std::string memory = report::page_memory(analysis); !memory.empty()) {
+      data.emplace_back("memory", std::move(memory));
+    }
+    write_page(report::page_html(data, "memory"), outputs.page, files);
   }
   return {};
 }

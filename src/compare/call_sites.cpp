@@ -204,6 +204,23 @@ bool is_on_path(SpanKind kind, const SitesOfOperation& operation) {
          (kind == SpanKind::annotation && operation.name != kStepOperation);
 }
 
+// "train.py(12): step" → "train.py: step", for a line above it moves it; and where an object lies
+// in memory is another place in every run: "<built-in method mm of type object at 0x7f10>".
+std::string without_places(std::string_view name) {
+  std::string text(name);
+  if (const std::size_t end = text.find("): "); end != std::string::npos) {
+    const std::size_t begin = text.rfind('(', end);
+    const bool is_line = begin != std::string::npos && begin + 1 < end &&
+                         text.find_first_not_of("0123456789", begin + 1) == end;
+    if (is_line) text.erase(begin, end + 1 - begin);
+  }
+  if (const std::size_t at = text.find(" at 0x"); at != std::string::npos) {
+    const std::size_t end = text.find_first_not_of("0123456789abcdefABCDEF", at + 6);
+    text.erase(at, end == std::string::npos ? end : end - at);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string comparable_name(std::string_view name, SpanKind kind) {
@@ -213,6 +230,7 @@ std::string comparable_name(std::string_view name, SpanKind kind) {
   if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
     return "cuda" + std::string(name.substr(3));
   }
+  if (kind == SpanKind::python) return without_places(name);
   return std::string(name);
 }
 

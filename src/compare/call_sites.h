@@ -48,7 +48,8 @@ struct SitesOfOperation {
 };
 
 // What two runs of one program both call a span. They name the same thing differently where the
-// name has a number, says how many workers there are, or belongs to one vendor.
+// name has a number, says how many workers there are, belongs to one vendor, or tells the line of a
+// Python function or where an object lies.
 std::string comparable_name(std::string_view name, trace::SpanKind kind);
 
 // One text for each name and kind.

@@ -84,6 +84,16 @@ const analyze::Memory& Analysis::memory() const {
   return get(memory_, "memory", [&] { return analyze::memory(trace_); });
 }
 
+const std::vector<analyze::MemoryOverTime>& Analysis::memory_over_time() const {
+  return get(memory_over_time_, "memory_over_time", [&] {
+    std::vector<analyze::MemoryOverTime> found;
+    for (const analyze::DeviceMemory& device : memory().devices) {
+      found.push_back(analyze::memory_over_time(trace_, memory(), device));
+    }
+    return found;
+  });
+}
+
 const analyze::ProfileFindings& Analysis::profile() const {
   return get(profile_, "profile", [&] { return analyze::profile_findings(trace_); });
 }

@@ -17,6 +17,7 @@
 #include "analyze/hta/gpu_work.h"
 #include "analyze/hta/hta.h"
 #include "analyze/memory/memory.h"
+#include "analyze/memory/memory_over_time.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
 #include "analyze/run/gpu_shares.h"
@@ -56,6 +57,7 @@ class Analysis {
   const analyze::TimeSlices& slices() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
+  const std::vector<analyze::MemoryOverTime>& memory_over_time() const;  // of its devices
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
@@ -104,6 +106,7 @@ class Analysis {
   mutable Once<analyze::TimeSlices> slices_;
   mutable Once<analyze::FlameTree> flame_;
   mutable Once<analyze::Memory> memory_;
+  mutable Once<std::vector<analyze::MemoryOverTime>> memory_over_time_;
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
   mutable Once<std::vector<analyze::ClassTime>> classes_;

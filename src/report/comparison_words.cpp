@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "analyze/critical_path/runtime_calls.h"
 #include "base/format.h"
 #include "base/printable.h"
 #include "fathom/figures.h"
@@ -43,12 +44,28 @@ std::string meaning_of(const OperationChange& change) {
   return change.name.starts_with("enumerate(DataLoader)") ? ", the data loading" : "";
 }
 
-// A step is what its operations are: it explains nothing.
+bool is_faster(const Comparison& comparison) {
+  return comparison.whole && comparison.whole->verdict.type == ChangeType::improvement;
+}
+
+// A call that waits for the GPU takes less when the GPU does: that is no cause.
+bool is_wait(const OperationChange& change) {
+  return change.kind == trace::SpanKind::sync ||
+         (change.kind == trace::SpanKind::runtime_call &&
+          analyze::is_sync(analyze::call_role(change.name)));
+}
+
+// What the sentence names: of a run that got faster what made it so, else the largest difference. A
+// step is what its operations are: it explains nothing.
 const OperationChange* largest_part(const Comparison& comparison) {
+  const OperationChange* largest = nullptr;
   for (const OperationChange& change : comparison.operations) {
-    if (change.name != compare::kStepOperation) return &change;
+    if (change.name == compare::kStepOperation) continue;
+    if (largest == nullptr) largest = &change;
+    if (!is_faster(comparison)) break;
+    if (change.self_change_ns() < 0 && !is_wait(change)) return &change;
   }
-  return nullptr;
+  return largest;
 }
 
 std::string largest_text(const Comparison& comparison) {
@@ -57,8 +74,9 @@ std::string largest_text(const Comparison& comparison) {
   if (largest->self_change_ns() == 0) return "All operations took the same time.";
   const bool is_noise = largest->verdict.type == ChangeType::inconclusive &&
                         !largest->verdict.is_suspect && largest->verdict.change_pct;
+  const bool is_gain = is_faster(comparison) && largest->self_change_ns() < 0;
   return fmt::format(
-      "The largest difference is {}{}{}: {} of {}{}.",
+      "{} {}{}{}: {} of {}{}.", is_gain ? "The largest gain is" : "The largest difference is",
       largest->is_by_structure ? "the GPU work of " : "", base::fit_qualified(largest->label(), 60),
       meaning_of(*largest), duration_text(largest->self_change_ns()),
       comparison.is_per_step ? "each step" : "the run", is_noise ? ", which may be chance" : "");

@@ -27,6 +27,53 @@ std::string device_label(const analyze::DeviceMemory& device) {
   return device.index < 0 ? kind : fmt::format("{} {}", kind, device.index);
 }
 
+namespace {
+
+// Less than this of what is reserved is not worth a sentence.
+constexpr double kWorthASentence = 0.1;
+
+std::string unused_sentence(const analyze::UnusedMemory& unused, std::string_view when) {
+  const auto share = [&](std::int64_t bytes) {
+    return unused.reserved > 0 ? static_cast<double>(bytes) / static_cast<double>(unused.reserved)
+                               : 0;
+  };
+  const auto size = [](std::int64_t bytes) { return base::format_bytes(bytes); };
+  std::string text = fmt::format(
+      "{} {} was reserved: {} in blocks, {} in {}, {} in holes between blocks.", when,
+      size(unused.reserved), size(unused.reserved - unused.free_segment_bytes - unused.hole_bytes),
+      size(unused.free_segment_bytes),
+      base::format_plural(unused.free_segments, "free segment", "free segments"),
+      size(unused.hole_bytes));
+  if (share(unused.free_segment_bytes) >= kWorthASentence) {
+    text += " torch.cuda.empty_cache() gives free segments back to the device.";
+  }
+  if (share(unused.hole_bytes) >= kWorthASentence) {
+    text += " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True avoids holes.";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> memory_notes(const analyze::DeviceMemory& device) {
+  std::vector<std::string> notes;
+  if (device.unused_at_peak)
+    notes.push_back(unused_sentence(*device.unused_at_peak, "At the peak"));
+  if (device.unused_at_end) notes.push_back(unused_sentence(*device.unused_at_end, "At the end"));
+  if (!device.failures.empty()) {
+    const trace::OutOfMemory& first = device.failures.front();
+    std::string text =
+        fmt::format("{} failed for want of memory, the first of {}",
+                    base::format_plural(device.failures.size(), "allocation", "allocations"),
+                    base::format_bytes(first.bytes));
+    if (first.device_free) {
+      text += fmt::format(" when the device had {} left", base::format_bytes(*first.device_free));
+    }
+    notes.push_back(text + ".");
+  }
+  return notes;
+}
+
 std::string leak_sentence(const std::vector<MemoryUse>& leaks) {
   std::string text =
       fmt::format("{} in {} was still allocated at the end of the recording",

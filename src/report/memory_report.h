@@ -32,6 +32,10 @@ struct MemoryStory {
   std::string detail;
 };
 
+// What an allocator held and did not use, and what to do about it; allocations that failed. A
+// sentence each.
+std::vector<std::string> memory_notes(const analyze::DeviceMemory& device);
+
 MemoryStory memory_story(const analyze::Memory& memory, const trace::Trace& trace);
 
 // Tables hold `top` rows each and fit `width` columns.

@@ -39,6 +39,16 @@ std::vector<NameId> join_names(Trace& trace, const TracePart& part) {
   return to;
 }
 
+void take_allocator(Trace& trace, TracePart& part, const std::vector<NameId>& names) {
+  if (part.allocator.stacks.empty()) return;
+  trace.allocator = std::move(part.allocator);
+  for (AllocationStack& stack : trace.allocator.stacks) {
+    for (NameId& frame : stack.frames) frame = names[frame];
+  }
+  for (OlderBlock& block : trace.allocator.older) block.site = names[block.site];
+  for (OutOfMemory& failure : trace.allocator.failures) failure.site = names[failure.site];
+}
+
 // Tracks of all parts become those of the trace, in an order that does not depend on who saw them
 // first.
 void join_tracks(Trace& trace, std::vector<TracePart>& parts, std::vector<Renumbering>& to) {
@@ -190,6 +200,7 @@ Trace assemble(std::vector<TracePart> parts, RunInfo run, unsigned threads) {
   std::vector<Renumbering> to(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     to[i].names = join_names(trace, parts[i]);
+    take_allocator(trace, parts[i], to[i].names);
     trace.warnings.merge(parts[i].warnings);
   }
   join_tracks(trace, parts, to);

@@ -45,6 +45,7 @@ struct TracePart : Rows {
   std::unique_ptr<Arena> arena;  // of the batches, where they have one
   base::StringPool names;
   std::vector<Track> tracks;
+  AllocatorHistory allocator;  // of one part at most
   std::vector<Rows> batches;
   Warnings warnings;
 

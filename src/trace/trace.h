@@ -9,6 +9,7 @@
 
 #include "base/string_pool.h"
 #include "fathom/figures.h"
+#include "trace/allocator.h"
 #include "trace/kind.h"
 #include "trace/warnings.h"
 
@@ -96,6 +97,7 @@ struct MemoryEvent {
   std::optional<std::int64_t> total_reserved;
   TrackId track = 0;
   NameId site = 0;                 // the call or stack that allocated it; 0 where unknown
+  StackId stack = 0;
   std::int32_t device_index = -1;  // as the source says; -1 where it does not
   MemoryDevice device = MemoryDevice::unknown;
   bool is_handle = false;  // `address` names an object; it says nothing of where its memory is
@@ -147,6 +149,7 @@ struct Trace {
   std::vector<Instant> instants;
   std::vector<Counter> counters;
   std::vector<MemoryEvent> memory;
+  AllocatorHistory allocator;
   std::vector<FlowPoint> flows;
   // Figures that the source carries beside its spans: exact however many spans were dropped, and
   // all there is in a profile without entries. Empty where the source has spans alone.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyze/trace_maker.h"
+#include "compare/call_sites.h"
 
 namespace fathom::compare::flame_change_test {
 
@@ -80,6 +81,20 @@ TEST(FlameChange, NumbersAndWorkersInNamesDoNotPartThem) {
               Side::current);
   const auto paths = by_path(std::move(builder).finish(of_parts(1, 1)));
   EXPECT_EQ(paths.at("enumerate(DataLoader)"), std::pair(50.0, 9.0));
+}
+
+TEST(FlameChange, LinesOfPythonFunctionsAndAddressesOfObjectsDoNotPartThem) {
+  const auto name = [](std::string_view written) {
+    return comparable_name(written, trace::SpanKind::python);
+  };
+  EXPECT_EQ(name("foo.py(12): f"), "foo.py: f");
+  EXPECT_EQ(name("foo.py(12): f"), name("foo.py(15): f"));
+  EXPECT_NE(name("foo.py(12): f"), name("foo.py(12): g"));
+  EXPECT_EQ(name("<built-in method mm of type object at 0x7f10aB>"),
+            "<built-in method mm of type object>");
+  EXPECT_EQ(name("nn.Module: Linear_3"), "nn.Module: Linear_3");
+  EXPECT_EQ(name("odd(x): f"), "odd(x): f");
+  EXPECT_EQ(comparable_name("f(12): g", trace::SpanKind::cpu_op), "f(12): g");
 }
 
 }  // namespace fathom::compare::flame_change_test

@@ -126,6 +126,74 @@ TEST(Snapshot, SitesAreTheInnermostFrameOfTheUser) {
   EXPECT_EQ(trace.names.view(trace.memory[1].site), "train.py:12 step");
 }
 
+// One allocation with these frames, innermost first: file and name; all of line 7.
+Trace allocated_by(const std::vector<std::pair<std::string, std::string>>& frames) {
+  Pickler to;
+  to.begin('}').text("device_traces").begin(']').begin(']').begin('}');
+  to.pair("action", "alloc").pair("addr", 4096).pair("size", 8).pair("time_us", 1);
+  to.text("frames").begin(']');
+  for (const auto& [file, name] : frames) to.frame(file, 7, name);
+  to.end('e').end('u').end('e').end('e').end('u');
+  return read(to.whole());
+}
+
+std::string site_of(const std::vector<std::pair<std::string, std::string>>& frames) {
+  const Trace trace = allocated_by(frames);
+  return std::string(trace.names.view(trace.memory.at(0).site));
+}
+
+using Frames = std::vector<std::pair<std::string, std::string>>;
+
+TEST(Snapshot, TheUsersOwnLineIsResponsibleNotALibrary) {
+  const Frames to_the_user = {{"??", "at::_ops::mm::call(at::Tensor)"},
+                              {"/v/lib/python3.12/site-packages/torch/functional.py", "einsum"},
+                              {"/v/lib/python3.12/site-packages/einops/_backends.py", "einsum"},
+                              {"/v/lib/python3.12/contextlib.py", "inner"},
+                              {"<frozen runpy>.py", "run"},
+                              {"/me/transformers/generation.py", "generate"},
+                              {"/home/me/torch_things/model.py", "forward"},
+                              {"/home/me/train.py", "main"}};
+  EXPECT_EQ(site_of(to_the_user), "model.py:7 forward");
+  const Frames in_libraries(to_the_user.begin(), to_the_user.begin() + 4);
+  EXPECT_EQ(site_of(in_libraries), "_backends.py:7 einsum");
+  EXPECT_EQ(site_of({{"??", "at::_ops::neg::redispatch(c10::DispatchKeySet)"},
+                     {"F.cpp", "torch::autograd::generated::LogBackward0::apply(std::vector)"},
+                     {"??", "torch::autograd::Engine::evaluate_function(int)"}}),
+            "LogBackward0 · at::_ops::neg");
+  EXPECT_EQ(site_of({{"??", "malloc"}}), "");
+}
+
+TEST(Snapshot, StacksAreKeptAndTellTheBackward) {
+  const Trace forward = allocated_by({{"??", "at::_ops::mm::call(x)"},
+                                      {"??", "at::_ops::mm::redispatch(x)"},
+                                      {"/x/torch/nn/module.py", "_call_impl"},
+                                      {"/home/me/model.py", "forward"}});
+  ASSERT_EQ(forward.memory[0].stack, 1U);
+  std::vector<std::string> frames;
+  for (const NameId frame : forward.allocator.stacks.at(1).frames) {
+    frames.emplace_back(forward.names.view(frame));
+  }
+  EXPECT_THAT(frames, ::testing::ElementsAre("at::_ops::mm", "me/model.py:7 forward"));
+  EXPECT_FALSE(forward.allocator.stacks[1].is_backward);
+  const Trace backward = allocated_by({{"??", "torch::autograd::Engine::evaluate_function(x)"}});
+  EXPECT_TRUE(backward.allocator.stacks.at(backward.memory[0].stack).is_backward);
+}
+
+TEST(Snapshot, KnowsWhatIsOlderTheSegmentsAndWhatFailed) {
+  const AllocatorHistory history = read(snapshot()).allocator;
+  std::map<std::uint64_t, std::int64_t> older;
+  for (const OlderBlock& block : history.older) older[block.address] = block.bytes;
+  EXPECT_EQ(older, (std::map<std::uint64_t, std::int64_t>{{4096, 1000}, {5120, 900}}));
+  ASSERT_EQ(history.segments.size(), 2U);
+  EXPECT_EQ(history.segments[0].address, 4096U);
+  EXPECT_EQ(history.segments[0].bytes, 4096);
+  EXPECT_EQ(history.segments[1].begin_ns, 12'000);
+  EXPECT_EQ(history.segments[1].end_ns, 16'000);
+  ASSERT_EQ(history.failures.size(), 1U);
+  EXPECT_EQ(history.failures[0].bytes, 1 << 20);
+  EXPECT_FALSE(history.failures[0].device_free.has_value());
+}
+
 TEST(Snapshot, CountersAnnotationsAndMarks) {
   const Trace trace = read(snapshot());
   std::map<std::string, std::vector<double>> counters;
@@ -200,10 +268,18 @@ for device, trace in enumerate(s['device_traces']):
         now += e['size'] * {'alloc': 1, 'free_completed': -1}.get(e['action'], 0)
         peak = max(peak, now)
         if e['action'] == 'alloc':
-            f = next((f for f in e['frames'] if f['filename'].endswith('.py') and '/torch/' not in f['filename']), None)
+            library = ('/torch/', '/site-packages/', '/dist-packages/', 'lib/python3', '/einops/', '/transformers/')
+            f = next((f for f in e['frames'] if f['filename'].endswith('.py') and not any(l in f['filename'] for l in library)), None)
+            op = next((f for f in e['frames'] if f['name'].startswith('at::_ops::')), None)
+            node = next((f for f in e['frames'] if f['name'].startswith('torch::autograd::generated::')), None)
+            names = [n['name'].split('::')[i] for n, i in ((node, 3), (op, 2)) if n]
             if f:
                 site = f"{f['filename'].split('/')[-1]}:{f['line']} {f['name']}"
-                sites[site] = sites.get(site, 0) + e['size']
+            elif names:
+                site = ' · '.join(names[:-1] + ['at::_ops::' + names[-1]] if op else names)
+            else:
+                continue
+            sites[site] = sites.get(site, 0) + e['size']
     out.append({'allocs': sum(e['action'] == 'alloc' for e in trace),
                 'frees': sum(e['action'] == 'free_completed' for e in trace),
                 'allocated': sum(e['size'] for e in trace if e['action'] == 'alloc'),

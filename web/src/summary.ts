@@ -214,6 +214,7 @@ export interface DeviceMemory {
   at_peak: MemoryUse[];
   unknown_at_peak: number; // bytes of the peak that are older than the recording
   leaks: MemoryUse[]; // alive at the end
+  unknown_at_end: number; // and of these
 }
 
 // Bytes over time, from the start of the recording; each holds until the next.

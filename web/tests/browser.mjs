@@ -51,6 +51,15 @@ export async function start() {
       return output;
     },
 
+    // The same of a file that is not JSON.
+    async pageOfFile(command, name, bytes) {
+      const input = join(folder, name);
+      const output = join(folder, `${name}-${command}.html`);
+      await writeFile(input, bytes);
+      await promisify(execFile)(program, [command, input, "-o", output]);
+      return output;
+    },
+
     // Records a program; the path of the memory page of its run.
     async recordedMemory(name, ...program_and_arguments) {
       const run = join(folder, `${name}.pftrace`);

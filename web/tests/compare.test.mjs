@@ -54,6 +54,17 @@ test("operations stand by the size of their change, each with verdict and interv
   await view.finish();
 });
 
+test("on a phone an operation has its verdict and its change", async () => {
+  const view = await stage.open(page, { viewport: { width: 390, height: 800 } });
+  assert.deepEqual(await view.locator("thead th").allInnerTexts(), ["operation", "verdict", "change"]);
+  const first = view.locator("tbody tr").first();
+  assert.match(await first.innerText(), /^forward\s+SLOWER\s+\+30\.\d %$/);
+  const box = await first.locator("td").last().boundingBox();
+  assert.ok(box.x + box.width <= 390, "without scrolling");
+  assert.equal(await overflow(view), 0);
+  await view.finish();
+});
+
 test("the chosen operation shows its calls, before and now, run by run", async () => {
   const view = await stage.open(page);
   assert.equal(await view.locator(".fullname").innerText(), "forward");

@@ -54,6 +54,70 @@ test("search tells the share of what it finds", async () => {
   await page.finish();
 });
 
+test("only the paths to what is found are left, on request", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "GPU time" }).click();
+  await page.getByRole("searchbox").fill("sgemm");
+  await page.getByRole("button", { name: "Only matches" }).click();
+  assert.equal((await frame(page)).view[1], 4e6, "the matrix products alone");
+  assert.match(await page.getByRole("status").innerText(), /50\.0 % of all/, "of the whole all the same");
+  await page.mouse.click(...(await row(page, 5)));
+  assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "thread 1", "ProfilerStep#", "aten::mm", "cudaLaunchKernel", "sgemm_128x64"]);
+  await page.getByRole("searchbox").fill("no such call");
+  assert.equal((await frame(page)).view[1], 8e6, "nothing found hides nothing");
+  await page.finish();
+});
+
+test("bottom-up shows functions by their own time, with their callers below", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "GPU time" }).click();
+  await page.getByRole("button", { name: "Bottom-up" }).click();
+  assert.equal((await frame(page)).view[1], 8e6);
+  await page.mouse.move(...(await row(page, 1)));
+  assert.match(await page.getByRole("tooltip").innerText(), /sgemm_128x64[\s\S]*4\.0 ms · 50\.0 % of all/);
+  await page.mouse.click(...(await row(page, 3)));
+  assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "sgemm_128x64", "cudaLaunchKernel", "aten::mm"]);
+  await page.finish();
+});
+
+test("the sandwich shows who calls a function and what it calls", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "Sandwich" }).click();
+  assert.deepEqual(await page.locator(".functions tbody tr").first().locator("td").allInnerTexts(), ["ProfilerStep#", "13.9 ms", "20.0 ms"]);
+  await page.locator(".functions tbody tr", { hasText: "aten::mm" }).click();
+  const labels = await page.locator(".half canvas").evaluateAll((canvases) => canvases.map((canvas) => canvas.getAttribute("aria-label")));
+  assert.deepEqual(labels, ["Who calls it: aten::mm, 6.0 ms", "What it calls: aten::mm, 6.0 ms"]);
+  await page.finish();
+});
+
+// Two threads, of which one waits for work and gets none.
+const waitingTrace = () => ({
+  traceEvents: [
+    { ph: "X", cat: "python_function", name: "train.py(3): step", pid: 1, tid: 1, ts: 0, dur: 1000 },
+    { ph: "X", cat: "python_function", name: "threading.py(900): run", pid: 1, tid: 2, ts: 0, dur: 5000 },
+    { ph: "X", cat: "python_function", name: "threading.py(331): wait", pid: 1, tid: 2, ts: 1, dur: 4990 },
+  ],
+});
+
+test("threads that only wait are folded away until they are asked for", async () => {
+  const page = await openFlame(await stage.report("waiting", waitingTrace()));
+  assert.equal((await frame(page)).view[1], 1e6, "the thread that works");
+  await page.getByRole("button", { name: "1 idle thread" }).click();
+  assert.equal((await frame(page)).view[1], 6e6);
+  await page.finish();
+});
+
+test("the path can be read on a phone", async () => {
+  const page = await openFlame(training, { viewport: { width: 390, height: 800 } });
+  await page.mouse.click(...(await row(page, 3)));
+  const last = page.locator(".crumbs button").last();
+  const box = await last.boundingBox();
+  assert.ok(box.x >= 0 && box.x + box.width <= 390, "the call itself is in view");
+  assert.equal(await last.evaluate((button) => button.scrollWidth <= button.clientWidth), true, "and whole");
+  assert.equal(await overflow(page), 0);
+  await page.finish();
+});
+
 test("the tooltip has shares of the whole and of the caller", async () => {
   const page = await openFlame(training);
   await page.mouse.move(...(await row(page, 3)));

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "analyze/memory/memory_places.h"
+#include "analyze/memory/memory_roles.h"
+#include "analyze/memory/unused_memory.h"
 
 namespace fathom::analyze {
 namespace {
@@ -17,7 +18,6 @@ using trace::MemoryEvent;
 
 constexpr std::string_view kHostCounter = "host memory";  // as the launcher records them
 constexpr std::string_view kHostPeak = "peak host memory";
-constexpr std::size_t kAlive = SIZE_MAX;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;  // more than any machine has: not true
 
 bool is_credible(const MemoryEvent& event) {
@@ -25,17 +25,6 @@ bool is_credible(const MemoryEvent& event) {
   return event.bytes != 0 && fits(event.bytes) && fits(event.total_allocated.value_or(0)) &&
          fits(event.total_reserved.value_or(0));
 }
-
-// An allocation and the levels it is part of: [from, to) of DeviceMemory::levels.
-struct Block {
-  std::uint32_t event = 0;
-  std::uint32_t process = 0;
-  std::int64_t bytes = 0;
-  std::size_t from = 0;
-  std::size_t to = kAlive;
-
-  bool alive_at(std::size_t level) const { return from <= level && level < to; }
-};
 
 // Allocations of one process on one device.
 struct Pool {
@@ -68,14 +57,15 @@ class Follower {
     std::stable_sort(events_.begin(), events_.end(), [&](std::uint32_t a, std::uint32_t b) {
       return trace.memory[a].time_ns < trace.memory[b].time_ns;
     });
+    begin_with_older();
     find_blocks();
     find_levels(begin_ns);
   }
 
   DeviceMemory found;
-  std::vector<Block> blocks;
 
  private:
+  void begin_with_older();
   void find_blocks();
   void find_levels(std::int64_t begin_ns);
   std::int64_t allocate(Pool& pool, std::uint32_t event, std::size_t level);
@@ -89,20 +79,42 @@ class Follower {
   std::unordered_map<std::uint32_t, Pool> pools_;
 };
 
+// Those that the source knows; it is one process then.
+void Follower::begin_with_older() {
+  if (events_.empty()) return;
+  const MemoryEvent& first = trace_.memory[events_.front()];
+  const std::vector<trace::OlderBlock>& older = trace_.allocator.older;
+  for (std::uint32_t i = 0; i < older.size(); ++i) {
+    if (older[i].device_index != first.device_index) continue;
+    MemoryBlock block;
+    block.index = i;
+    block.process = processes_[first.track];
+    block.bytes = older[i].bytes;
+    block.is_older = true;
+    pools_[block.process].alive[older[i].address] = found.blocks.size();
+    found.blocks.push_back(block);
+  }
+}
+
 std::int64_t Follower::allocate(Pool& pool, std::uint32_t event, std::size_t level) {
   const MemoryEvent& row = trace_.memory[event];
   ++found.allocations;
   found.allocated_bytes += row.bytes;
   if (!row.address) return row.bytes;
   std::int64_t change = row.bytes;
-  const auto [at, is_new] = pool.alive.try_emplace(*row.address, blocks.size());
+  const auto [at, is_new] = pool.alive.try_emplace(*row.address, found.blocks.size());
   if (!is_new) {
     ++found.unseen_frees;
-    blocks[at->second].to = level;
-    change -= blocks[at->second].bytes;
-    at->second = blocks.size();
+    found.blocks[at->second].to = level;
+    change -= found.blocks[at->second].bytes;
+    at->second = found.blocks.size();
   }
-  blocks.push_back({event, processes_[row.track], row.bytes, level});
+  MemoryBlock block;
+  block.index = event;
+  block.process = processes_[row.track];
+  block.bytes = row.bytes;
+  block.from = level;
+  found.blocks.push_back(block);
   return change;
 }
 
@@ -115,7 +127,8 @@ std::int64_t Follower::free(Pool& pool, const MemoryEvent& event, std::size_t le
     pool.older -= event.bytes;
     return event.bytes;
   }
-  Block& block = blocks[known->second];
+  MemoryBlock& block = found.blocks[known->second];
+  if (block.is_older) ++found.unknown_frees;
   block.to = level;
   pool.alive.erase(known);
   return -block.bytes;
@@ -163,13 +176,20 @@ void Follower::find_levels(std::int64_t begin_ns) {
   }
 }
 
-std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Block>& blocks,
+// Older blocks of which nobody knows who allocated them are what the level has beyond these.
+std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<MemoryBlock>& blocks,
                                std::size_t level) {
   std::vector<std::uint32_t> events;
   std::vector<std::int64_t> bytes;
-  for (const Block& block : blocks) {
+  std::vector<std::pair<std::string_view, std::int64_t>> older;
+  for (const MemoryBlock& block : blocks) {
     if (!block.alive_at(level)) continue;
-    events.push_back(block.event);
+    if (block.is_older) {
+      const trace::NameId site = trace.allocator.older[block.index].site;
+      if (site != 0) older.emplace_back(trace.names.view(site), block.bytes);
+      continue;
+    }
+    events.push_back(block.index);
     bytes.push_back(block.bytes);
   }
   const std::vector<MemoryPlace> places = memory_places(trace, events);
@@ -177,6 +197,11 @@ std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Bloc
   for (std::size_t i = 0; i < places.size(); ++i) {
     MemoryUse& use = by_place[{places[i].scope, places[i].call}];
     use.bytes += bytes[i];
+    ++use.blocks;
+  }
+  for (const auto& [site, size] : older) {
+    MemoryUse& use = by_place[{{}, site}];
+    use.bytes += size;
     ++use.blocks;
   }
   std::vector<MemoryUse> uses;
@@ -188,45 +213,6 @@ std::vector<MemoryUse> uses_of(const trace::Trace& trace, const std::vector<Bloc
   std::stable_sort(uses.begin(), uses.end(),
                    [](const MemoryUse& a, const MemoryUse& b) { return a.bytes > b.bytes; });
   return uses;
-}
-
-std::optional<Fragmentation> fragmentation(const trace::Trace& trace,
-                                           const std::vector<Block>& blocks,
-                                           const DeviceMemory& found) {
-  if (found.device == MemoryDevice::cpu || found.unknown_at_peak != 0) return {};
-  struct Range {
-    std::uint64_t begin, end;
-  };
-  std::vector<Range> ranges;
-  std::optional<std::uint32_t> process;
-  for (const Block& block : blocks) {
-    if (!block.alive_at(found.peak)) continue;
-    const MemoryEvent& event = trace.memory[block.event];
-    if (event.is_handle || process.value_or(block.process) != block.process) return {};
-    process = block.process;
-    ranges.push_back({*event.address, *event.address + static_cast<std::uint64_t>(block.bytes)});
-  }
-  if (ranges.empty()) return {};
-  std::sort(ranges.begin(), ranges.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
-  const MemoryLevel& peak = found.levels[found.peak];
-  const std::int64_t most =
-      peak.reserved ? std::max<std::int64_t>(0, *peak.reserved - peak.allocated) : INT64_MAX;
-  Fragmentation made;
-  std::uint64_t end = ranges.front().end;
-  for (const Range& range : ranges) {
-    if (range.begin > end && range.begin - end <= static_cast<std::uint64_t>(most)) {
-      const auto gap = static_cast<std::int64_t>(range.begin - end);
-      made.free_bytes += gap;
-      made.largest_free_bytes = std::max(made.largest_free_bytes, gap);
-    }
-    end = std::max(end, range.end);
-  }
-  if (made.free_bytes > 0) {
-    made.share =
-        1 - static_cast<double>(made.largest_free_bytes) / static_cast<double>(made.free_bytes);
-  }
-  return made;
 }
 
 void find_extent(const trace::Trace& trace, Memory& found) {
@@ -290,11 +276,18 @@ Memory memory(const trace::Trace& trace) {
     DeviceMemory& device = follower.found;
     device.device = first.device;
     device.index = first.device_index;
-    device.at_peak = uses_of(trace, follower.blocks, device.peak);
-    device.leaks = uses_of(trace, follower.blocks, device.levels.size() - 1);
+    const std::size_t last = device.levels.size() - 1;
+    device.at_peak = uses_of(trace, device.blocks, device.peak);
+    device.leaks = uses_of(trace, device.blocks, last);
     device.unknown_at_peak =
         std::max<std::int64_t>(0, device.peak_bytes() - total_bytes(device.at_peak));
-    device.fragmentation = fragmentation(trace, follower.blocks, device);
+    device.unknown_at_end =
+        std::max<std::int64_t>(0, device.levels[last].allocated - total_bytes(device.leaks));
+    find_unused(trace, device);
+    device.roles_at_peak = role_uses(device, memory_roles(trace, device), device.peak);
+    for (const trace::OutOfMemory& failure : trace.allocator.failures) {
+      if (failure.device_index == device.index) device.failures.push_back(failure);
+    }
     found.devices.push_back(std::move(device));
   }
   return found;

@@ -42,6 +42,53 @@ struct Fragmentation {
   double share = 0;
 };
 
+// A block: an allocation, or one that the source knows to be older. It is part of the levels
+// [from, to) of DeviceMemory::levels.
+struct MemoryBlock {
+  static constexpr std::size_t kToTheEnd = SIZE_MAX;
+
+  std::uint32_t index = 0;  // into Trace::memory, or Trace::allocator.older
+  std::uint32_t process = 0;
+  std::int64_t bytes = 0;
+  std::size_t from = 0;
+  std::size_t to = kToTheEnd;
+  bool is_older = false;
+
+  bool alive_at(std::size_t level) const { return from <= level && level < to; }
+};
+
+// What an allocator had taken from the device and does not use: whole segments, which it could give
+// back, and holes in segments that blocks lie in, which it could not. Known where the segments are,
+// and add up to what the source says is reserved.
+struct UnusedMemory {
+  std::int64_t reserved = 0;
+  std::int64_t free_segment_bytes = 0;
+  std::uint64_t free_segments = 0;
+  std::int64_t hole_bytes = 0;
+  std::int64_t largest_free_bytes = 0;  // in one piece: the most that fits without taking more
+};
+
+// What memory is for, told by when it was allocated and freed. Training: what the optimizer step
+// (a span "Optimizer.step#…") allocates and leaves is its state; what autograd allocates and leaves
+// at the end of the backward, gradients; what comes before and is freed in the backward,
+// activations; else what goes as it came, temporary. Of blocks older than the recording, those
+// never freed are weights (as a rule), those that the optimizer step frees are its state.
+enum class MemoryRole : std::uint8_t {
+  weights,
+  optimizer,
+  gradients,
+  activations,
+  temporary,
+  other
+};
+inline constexpr std::size_t kMemoryRoles = 6;
+
+struct RoleUse {
+  MemoryRole role = MemoryRole::other;
+  std::int64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
 struct DeviceMemory {
   trace::MemoryDevice device = trace::MemoryDevice::unknown;
   std::int32_t index = -1;  // as the source numbers it; -1 where it does not
@@ -59,7 +106,13 @@ struct DeviceMemory {
   std::vector<MemoryUse> at_peak;    // most bytes first; empty where blocks are unknown
   std::int64_t unknown_at_peak = 0;  // bytes of the peak in no block: older than the recording
   std::vector<MemoryUse> leaks;      // alive at the end of the recording; most bytes first
+  std::int64_t unknown_at_end = 0;   // bytes of the end in no block: older than the recording
   std::optional<Fragmentation> fragmentation;
+  std::optional<UnusedMemory> unused_at_peak;
+  std::optional<UnusedMemory> unused_at_end;
+  std::vector<RoleUse> roles_at_peak;        // most bytes first; empty where nothing tells
+  std::vector<MemoryBlock> blocks;           // by `from`
+  std::vector<trace::OutOfMemory> failures;  // allocations that failed, by time
 
   std::int64_t peak_bytes() const { return levels[peak].allocated; }
 };

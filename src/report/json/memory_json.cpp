@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyze/memory/memory_roles.h"
 #include "base/json_writer.h"
 #include "report/json/document.h"
 #include "report/memory_report.h"
@@ -76,6 +77,39 @@ void write_fragmentation(base::JsonWriter& json, const DeviceMemory& device) {
   json.key("largest_free_mb").value(mb_of(device.fragmentation->largest_free_bytes)).end_object();
 }
 
+void write_unused(base::JsonWriter& json, std::string_view key,
+                  const std::optional<analyze::UnusedMemory>& unused) {
+  json.key(key);
+  if (!unused) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("reserved_mb").value(mb_of(unused->reserved));
+  json.key("free_segments").value(unused->free_segments);
+  json.key("free_segments_mb").value(mb_of(unused->free_segment_bytes));
+  json.key("holes_mb").value(mb_of(unused->hole_bytes));
+  json.key("largest_free_mb").value(mb_of(unused->largest_free_bytes)).end_object();
+}
+
+void write_roles(base::JsonWriter& json, const DeviceMemory& device) {
+  json.key("roles_at_peak").begin_array();
+  for (const analyze::RoleUse& use : device.roles_at_peak) {
+    json.begin_object().key("role").value(analyze::role_name(use.role));
+    json.key("allocated_mb").value(mb_of(use.bytes)).key("blocks").value(use.blocks).end_object();
+  }
+  json.end_array();
+}
+
+void write_failures(base::JsonWriter& json, const DeviceMemory& device, const Memory& memory) {
+  json.key("out_of_memory").begin_array();
+  for (const trace::OutOfMemory& failure : device.failures) {
+    json.begin_object().key("time_ms").value(ms_since(memory, failure.time_ns));
+    json.key("asked_mb").value(mb_of(failure.bytes));
+    json.key("device_free_mb").value(mb_of(failure.device_free)).end_object();
+  }
+  json.end_array();
+}
+
 void write_timeline(base::JsonWriter& json, const DeviceMemory& device, const Memory& memory) {
   const auto kept =
       thinned(device.levels, memory, [](const MemoryLevel& level) { return level.allocated; });
@@ -103,6 +137,11 @@ void write_device(base::JsonWriter& json, const DeviceMemory& device, const Memo
   json.key("leaked_mb").value(mb_of(analyze::total_bytes(device.leaks)));
   json.key("leaks");
   write_uses(json, device.leaks);
+  json.key("older_at_end_mb").value(mb_of(device.unknown_at_end));
+  write_roles(json, device);
+  write_unused(json, "unused_at_peak", device.unused_at_peak);
+  write_unused(json, "unused_at_end", device.unused_at_end);
+  write_failures(json, device, memory);
   write_fragmentation(json, device);
   json.key("allocations").value(device.allocations).key("frees").value(device.frees);
   json.key("unknown_frees").value(device.unknown_frees);

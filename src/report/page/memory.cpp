@@ -78,6 +78,7 @@ void write_device(JsonWriter& json, const DeviceMemory& device, const analyze::M
   write_uses(json, "at_peak", device.at_peak);
   json.key("unknown_at_peak").value(device.unknown_at_peak);
   write_uses(json, "leaks", device.leaks);
+  json.key("unknown_at_end").value(device.unknown_at_end);
   json.end_object();
 }
 
@@ -100,8 +101,13 @@ std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory
   }
   cards.push_back({"Allocations", base::format_count(device.allocations),
                    fmt::format("{} in total", base::format_bytes(device.allocated_bytes))});
-  cards.push_back({"Alive at the end", base::format_bytes(analyze::total_bytes(device.leaks)),
-                   base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks")});
+  std::string blocks = base::format_plural(analyze::total_blocks(device.leaks), "block", "blocks");
+  if (device.unknown_at_end > 0) {
+    blocks += fmt::format(", and {} from before", base::format_bytes(device.unknown_at_end));
+  }
+  cards.push_back({"Alive at the end",
+                   base::format_bytes(analyze::total_bytes(device.leaks) + device.unknown_at_end),
+                   blocks});
   if (device.fragmentation) {
     cards.push_back({"Fragmentation", base::format_percent(device.fragmentation->share * 100),
                      fmt::format("of {} free at the peak",

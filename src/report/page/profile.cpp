@@ -156,7 +156,8 @@ void write_profile_memory(JsonWriter& json, const ProfileFindings& profile, std:
   write_cards(json, {{"Peak", base::format_bytes(static_cast<double>(peak.value)),
                       base::format_duration(peak.time_ns) + " into the profile"}});
   json.key("at_peak").begin_array().end_array().key("unknown_at_peak").value(0);
-  json.key("leaks").begin_array().end_array().end_object().end_array();
+  json.key("leaks").begin_array().end_array().key("unknown_at_end").value(0);
+  json.end_object().end_array();
   json.key("host").null().key("host_peak_bytes").null().end_object();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyze/memory/memory_roles.h"
 #include "base/format.h"
 #include "base/printable.h"
 #include "base/table.h"
@@ -28,6 +29,7 @@ double percent(std::int64_t part, std::int64_t whole) {
 }
 
 std::string place_text(const MemoryUse& use) {
+  if (use.scope.empty() && !use.call.empty()) return use.call;
   const std::string scope = use.scope.empty() ? "(no scope)" : std::string(use.scope);
   return use.call.empty() ? scope : fmt::format("{} · {}", scope, use.call);
 }
@@ -68,7 +70,12 @@ std::string host_sentence(const Memory& memory) {
 std::string left_over(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
   if (device.leaks.empty()) return "Everything allocated during the recording was freed again.";
-  return leak_sentence(device.leaks);
+  std::string text = leak_sentence(device.leaks);
+  if (device.unknown_at_end > 0) {
+    text += fmt::format(" {} more is older than the recording.",
+                        base::format_bytes(device.unknown_at_end));
+  }
+  return text;
 }
 
 // A call outside of any scope is named alone, unless scopes made the same call: it is not all of it
@@ -152,6 +159,18 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
   return "\n" + table.text(width) + more_rows(uses.size(), shown);
 }
 
+// What the memory of the peak was for, where that can be told.
+std::string role_table(const DeviceMemory& device, std::size_t width) {
+  if (device.roles_at_peak.empty()) return {};
+  base::Table table({"at the peak, by what it is for", "bytes", "blocks", "share"});
+  for (const analyze::RoleUse& use : device.roles_at_peak) {
+    table.row({std::string(analyze::role_name(use.role)), base::format_bytes(use.bytes),
+               base::format_count(use.blocks),
+               base::format_percent(percent(use.bytes, device.peak_bytes()))});
+  }
+  return "\n" + table.text(width);
+}
+
 // What happened beside the levels, a line each.
 std::string facts(const DeviceMemory& device) {
   std::string text =
@@ -164,19 +183,19 @@ std::string facts(const DeviceMemory& device) {
                                                    static_cast<double>(device.peak_bytes()));
   }
   text += ".\n";
+  for (const std::string& note : memory_notes(device)) text += "  " + note + "\n";
   const analyze::MemoryLevel& peak = device.levels[device.peak];
-  if (peak.reserved) {
+  if (peak.reserved && !device.unused_at_peak) {
     const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
     text += fmt::format("  At the peak {} was reserved; {} of it was unused.\n",
                         base::format_bytes(*peak.reserved),
                         base::format_percent(percent(unused, *peak.reserved)));
   }
   if (device.fragmentation && device.fragmentation->free_bytes > 0) {
-    text += fmt::format(
-        "  Fragmentation at the peak: {}. {} was free between blocks, the largest piece {}.\n",
-        base::format_percent(device.fragmentation->share * 100),
-        base::format_bytes(device.fragmentation->free_bytes),
-        base::format_bytes(device.fragmentation->largest_free_bytes));
+    text += fmt::format("  Fragmentation at the peak: {}. {} was free, the largest piece {}.\n",
+                        base::format_percent(device.fragmentation->share * 100),
+                        base::format_bytes(device.fragmentation->free_bytes),
+                        base::format_bytes(device.fragmentation->largest_free_bytes));
   }
   if (device.without_address > 0) {
     text += fmt::format("  {} without an address: the owner of that memory is unknown.\n",
@@ -214,7 +233,8 @@ std::string to_text(const MemoryReport& report, const trace::Trace& trace, std::
   for (const DeviceMemory& device : memory.devices) {
     text += device_chart(device, memory, width);
     text += use_table("alive at the peak", device.at_peak, device.unknown_at_peak, top, width);
-    text += use_table("alive at the end", device.leaks, 0, top, width);
+    text += use_table("alive at the end", device.leaks, device.unknown_at_end, top, width);
+    text += role_table(device, width);
     text += facts(device);
   }
   if (!memory.rss.empty()) {

@@ -42,11 +42,13 @@ function colourOf(base: number, current: number): Colour {
 }
 
 export function changePalette(): Palette {
-  const weak = (strong: string) => `color-mix(in srgb, ${strong} 55%, ${colour("idle")})`;
+  // Letters have 4.5 to 1 on each, light and dark: paper on the strong ones, ink on the others.
+  const weak = (strong: string) => `color-mix(in srgb, ${strong} 40%, ${colour("idle")})`;
+  const [ink, paper] = [colour("ink"), colour("panel")];
   const slower = colour("bad");
   const faster = colour("gpu");
   const parts = [slower, weak(slower), weak(faster), faster, faster, colour("idle")];
-  return { ...currentPalette(), parts, letters: parts.map(() => colour("panel")) };
+  return { ...currentPalette(), parts, letters: [paper, ink, ink, paper, paper, ink] };
 }
 
 export function readChange(buffer: ArrayBuffer): Record<Weight, ChangeTree> {

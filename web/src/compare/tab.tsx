@@ -106,11 +106,11 @@ function columnsOf({ operations, threshold_pct }: Comparison): Column<Change>[] 
     ({ label, value, text: (row) => known(value(row), formatDuration), width: 88 });
   return [
     { label: "operation", value: nameOf, text: (row) => <Name change={row} /> },
-    { label: "verdict", left: true, value: (row) => kVerdicts.indexOf(row.verdict), text: (row) => <span class={`chip ${toneOf(row.verdict, row.change_pct)}`}>{row.verdict}</span>, width: 104 },
+    { label: "verdict", left: true, value: (row) => kVerdicts.indexOf(row.verdict), text: (row) => <span class={`chip ${toneOf(row.verdict, row.change_pct)}`}>{row.verdict}</span>, width: 114, narrow: true },
     { label: "calls", value: (row) => row.current[0]?.calls ?? 0, text: (row) => row.calls, width: 132 },
     time("before", (row) => row.base_ns),
     time("now", (row) => row.current_ns),
-    { label: "change", value: (row) => row.change_pct, text: (row) => known(row.change_pct, signedPercent), width: 88 },
+    { label: "change", value: (row) => row.change_pct, text: (row) => known(row.change_pct, signedPercent), width: 88, narrow: true },
     { label: `95 % interval, ±${reach} %`, value: (row) => row.low_pct, text: (row) => <Interval change={row} reach={reach} threshold={threshold_pct} />, width: 190 },
     { label: "self time", value: (row) => Math.abs(selfChange(row)), text: (row) => signedDuration(selfChange(row)), width: 100 },
   ];

@@ -1,10 +1,11 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
 import type { Palette } from "../canvas/palette";
 import { Tooltip, type Tip } from "../canvas/tooltip";
 import { formatCount } from "../format";
 import { FlameScene } from "./scene";
 import { findNodes, nameOf, pathTo, type Order, type Tree, type Weight } from "./tree";
+import { leadingTo, pruned } from "./views";
 
 export interface Hovered {
   node: number;
@@ -19,6 +20,7 @@ interface DrawingProps {
   colours?: () => Palette;
   label: string; // for those who hear the page
   isMain?: boolean; // the page's "find" key goes to its search
+  hasSearch?: boolean; // true where it is not said
   mostHeight?: string; // as high as it needs to be, up to this; else as high as there is room
   controls: preact.ComponentChildren;
   aboutMatches?: (weight: number) => string;
@@ -36,34 +38,42 @@ export function FlameDrawing(props: DrawingProps) {
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const [query, setQuery] = useState("");
   const [height, setHeight] = useState(0);
-  const matches = findNodes(tree, query, weight);
+  const [onlyMatches, setOnlyMatches] = useState(false);
+  const path = useRef<HTMLDivElement>(null);
+  const matches = useMemo(() => findNodes(tree, query, weight), [tree, query, weight]);
+  // Only the paths to what was found, as wide as that; without a match there would be nothing to see.
+  const isPruned = onlyMatches && matches !== null && matches.count > 0;
+  const shown = useMemo(() => (isPruned ? pruned(tree, matches.nodes) : tree), [tree, isPruned, isPruned && matches]);
 
   useLayoutEffect(() => {
-    const made = new FlameScene(tree, weight, order, canvas.current!, scroller.current!, {
+    const made = new FlameScene(shown, weight, order, canvas.current!, scroller.current!, {
       zoomed: setZoomed,
       hovered: (node, x, y) => setHovered(node < 0 ? null : { node, x, y }),
       laidOut: setHeight,
     }, props.colours);
     scene.current = made;
+    made.zoomTo(shown.total[weight][zoomed]! > 0 ? zoomed : 0);
     const stop = navigate(canvas.current!, scroller.current!, made);
     return () => {
       stop();
       made.close();
     };
-  }, [tree]);
+  }, [shown]);
   useLayoutEffect(() => {
     scene.current!.arrange(weight, order);
-    scene.current!.zoomTo(tree.total[weight][zoomed]! > 0 ? zoomed : 0);
+    scene.current!.zoomTo(shown.total[weight][zoomed]! > 0 ? zoomed : 0);
   }, [weight, order]);
   useLayoutEffect(() => {
-    scene.current!.matches = matches?.nodes ?? null;
+    scene.current!.matches = matches && leadingTo(tree, matches.nodes);
     scene.current!.redraw();
-  }, [query, weight]);
+  }, [shown, matches]);
+  // The call itself is what matters of a path that is longer than there is room.
+  useLayoutEffect(() => path.current?.scrollTo({ left: path.current.scrollWidth }), [zoomed]);
 
   return (
     <>
       <div class="drawing-bar">
-        <div class="finder" role="search">
+        {props.hasSearch !== false && <div class="finder" role="search">
           <input
             type="search" data-finder={props.isMain} placeholder="Find calls" aria-label="Find calls" value={query}
             onInput={(event) => setQuery(event.currentTarget.value)}
@@ -73,16 +83,20 @@ export function FlameDrawing(props: DrawingProps) {
               {formatCount(matches.count)} {matches.count === 1 ? "match" : "matches"}{props.aboutMatches?.(matches.weight)}
             </span>
           )}
-        </div>
+          {matches && (
+            <button class="tool" title="Only the paths to what was found" aria-pressed={onlyMatches} onClick={() => setOnlyMatches(!onlyMatches)}>Only matches</button>
+          )}
+        </div>}
         <span class="grow" />
         {props.controls}
         <button class="tool" onClick={() => scene.current!.zoomTo(0)}>Reset</button>
       </div>
-      <div class="crumbs" aria-label="Zoomed to">
-        {pathTo(tree, zoomed).map((node) => (
-          <button key={node} class="tool" title={nameOf(tree, node)} onClick={() => scene.current!.zoomTo(node)}>{nameOf(tree, node)}</button>
-        ))}
-        <span class="grow" />
+      <div class="crumbs">
+        <div class="path" ref={path} role="group" aria-label="Zoomed to">
+          {pathTo(tree, zoomed).map((node) => (
+            <button key={node} class="tool" title={nameOf(tree, node)} onClick={() => scene.current!.zoomTo(node)}>{nameOf(tree, node)}</button>
+          ))}
+        </div>
         <span class="quiet">{props.aboutNode(zoomed)}</span>
       </div>
       <div class="drawing-frame" style={props.mostHeight && { height: `min(${height}px, ${props.mostHeight})` }}>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Tip } from "../canvas/tooltip";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import { Nothing } from "../panel";
@@ -6,7 +6,10 @@ import type { Source } from "../source";
 import { kindWords } from "../summary";
 import type { TabProps } from "../tab";
 import { Choice, FlameDrawing, type Hovered } from "./drawing";
+import "./flame.css";
+import { Sandwich } from "./sandwich";
 import { nameOf, readTree, type Order, type Tree, type Weight } from "./tree";
+import { bottomUp, idleThreads, without } from "./views";
 
 const read = new WeakMap<Source, Promise<Tree | null>>();
 
@@ -42,33 +45,59 @@ const kOrders: { id: Order; title: string; hint: string }[] = [
   { id: "time", title: "Time order", hint: "Siblings in the order in which they were first seen" },
 ];
 
-const amount = (value: number, weight: Weight): string =>
+type View = "down" | "up" | "sandwich";
+const kViews: { id: View; title: string; hint: string }[] = [
+  { id: "down", title: "Top-down", hint: "Threads on top, below each call what it called" },
+  { id: "up", title: "Bottom-up", hint: "Each function by its own time, below it who called it" },
+  { id: "sandwich", title: "Sandwich", hint: "One function: who called it, and what it called" },
+];
+
+export const amount = (value: number, weight: Weight): string =>
   weight === "count" ? formatPlural(value, "span", "spans") : formatDuration(value);
 
 // Most want CPU time; a trace of GPU work alone has none.
 const firstWeight = (tree: Tree): Weight =>
   tree.total[tree.weight][0]! > 0 ? tree.weight : kWeights.find(({ id }) => tree.total[id][0]! > 0)!.id;
 
-function Drawn({ tree }: { tree: Tree }) {
-  const [weight, setWeight] = useState<Weight>(firstWeight(tree));
+function Drawn({ tree: whole }: { tree: Tree }) {
+  const idle = useMemo(() => idleThreads(whole), [whole]);
+  // Where all threads waited, that is what there is to see.
+  const canFold = idle.length > 0 && idle.length < whole.depth.filter((depth) => depth === 1).length;
+  const [isFolded, setFolded] = useState(true);
+  const threads = useMemo(() => (canFold && isFolded ? without(whole, idle) : whole), [whole, canFold, isFolded]);
+  const [view, setView] = useState<View>("down");
+  const tree = useMemo(() => (view === "up" ? bottomUp(threads) : threads), [threads, view]);
+  const [chosen, setWeight] = useState<Weight>(firstWeight(threads));
+  const having = kWeights.filter(({ id }) => threads.total[id][0]! > 0);
+  const weight = having.some(({ id }) => id === chosen) ? chosen : firstWeight(threads);
   const [order, setOrder] = useState<Order>("heavy");
-  const whole = tree.total[weight][0]!;
-  const shareOf = (value: number) => formatPercent((value / Math.max(1, whole)) * 100);
+  const all = tree.total[weight][0]!;
+  const shareOf = (value: number) => formatPercent((value / Math.max(1, all)) * 100);
+  const controls = (
+    <>
+      <Choice name="View" items={kViews} chosen={view} choose={setView} />
+      <Choice name="Weight" items={having} chosen={weight} choose={setWeight} />
+      {view === "down" && <Choice name="Order" items={kOrders} chosen={order} choose={setOrder} />}
+      {canFold && (
+        <button class="tool" title="Threads that did nothing but wait" aria-pressed={!isFolded} onClick={() => setFolded(!isFolded)}>
+          {formatPlural(idle.length, "idle thread", "idle threads")}
+        </button>
+      )}
+    </>
+  );
+  if (view === "sandwich") return <section class="drawing sandwich"><Sandwich tree={threads} weight={weight} controls={controls} tip={tipOf} /></section>;
   return (
     <section class="drawing">
       <FlameDrawing
-        isMain tree={tree} weight={weight} order={order}
-        label={`Flame graph of ${formatCount(tree.parent.length - 1)} call paths, ${amount(whole, weight)}`}
-        controls={<>
-          <Choice name="Weight" items={kWeights.filter(({ id }) => tree.total[id][0]! > 0)} chosen={weight} choose={setWeight} />
-          <Choice name="Order" items={kOrders} chosen={order} choose={setOrder} />
-        </>}
+        key={`${view} ${isFolded}`} isMain tree={tree} weight={weight} order={order}
+        label={`Flame graph of ${formatCount(tree.parent.length - 1)} call paths, ${view === "up" ? "bottom-up, " : ""}${amount(all, weight)}`}
+        controls={controls}
         aboutMatches={(found) => ` · ${shareOf(found)} of all`}
         aboutNode={(node) => `${amount(tree.total[weight][node]!, weight)} · ${shareOf(tree.total[weight][node]!)}`}
         tip={(at) => tipOf(tree, at, weight)}
       />
       <p class="drawing-help quiet for-fingers">Tap zooms to a call, pinch zooms, drag moves.</p>
-      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. GPU work stands under the call that launched it.</p>
+      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. {view === "up" ? "Each function by its own time; below it, who called it." : "GPU work stands under the call that launched it."}</p>
     </section>
   );
 }

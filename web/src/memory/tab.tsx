@@ -1,42 +1,65 @@
+import { useEffect, useState } from "preact/hooks";
 import { Cards } from "../cards";
 import { formatBytes, formatCount } from "../format";
 import { Nothing, Panel, type Width } from "../panel";
 import type { DeviceMemory, MemorySeries, MemoryUse } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable, type Column } from "../table";
+import { memoryOf, type MemoryBlock } from "./block";
 import { MemoryChart } from "./chart";
-
-const placeOf = (use: MemoryUse): string => [use.scope, use.call].filter(Boolean).join(" · ") || "(nothing recorded around it)";
+import { History } from "./history";
+import { placeOf } from "./words";
 
 const kColumns: Column<MemoryUse>[] = [
-  { label: "allocated in", value: placeOf, text: placeOf },
+  { label: "allocated by", value: placeOf, text: placeOf },
   { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 80 },
   { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), unit: "bytes", width: 90, narrow: true },
 ];
 
-export function MemoryTab({ summary }: TabProps) {
+export function MemoryTab({ source, summary }: TabProps) {
   const { memory } = summary;
+  const [block, setBlock] = useState<MemoryBlock | null | undefined>(undefined);
+  useEffect(() => {
+    let current = true;
+    void memoryOf(source).then((found) => { if (current) setBlock(found); });
+    return () => { current = false; };
+  }, [source]);
   if (!memory) {
     return <Nothing>This run has no memory events. PyTorch records them with profile_memory=True; fathom profile records them itself.</Nothing>;
   }
+  if (block === undefined) return <p class="nothing" aria-busy="true">Reading the memory…</p>;
   return (
     <>
-      {memory.devices.map((device) => <Device key={device.label} device={device} />)}
+      {block && <section class="story"><h1>{block.headline}</h1><p>{block.detail}</p></section>}
+      {memory.devices.map((device, index) => <Device key={device.label} device={device} block={block} index={index} hasStory={block !== null && memory.devices.length === 1} />)}
       {memory.host && <Host series={memory.host} peak={memory.host_peak_bytes} />}
     </>
   );
 }
 
-function Device({ device }: { device: DeviceMemory }) {
-  const unknown = device.unknown_at_peak > 0 ? `and ${formatBytes(device.unknown_at_peak)} from before the recording` : "";
+function Device({ device, block, index, hasStory }: { device: DeviceMemory; block: MemoryBlock | null; index: number; hasStory: boolean }) {
+  const history = block?.devices[index];
+  // Where no block is known there is nothing to stack.
+  const isKnown = history && history.blocks.bytes.length > 0;
+  const end = Math.max(...device.series.map((line) => line.times_ns.at(-1) ?? 0));
+  return (
+    <>
+      {!hasStory && <section class="story"><h2>{device.label}</h2></section>}
+      <Cards cards={device.cards} label={`Memory of ${device.label}`} />
+      {isKnown ? <History block={block!} device={history} end={end} /> : <Levels device={device} />}
+    </>
+  );
+}
+
+// What is known without blocks: levels, and who had what at the peak and at the end.
+function Levels({ device }: { device: DeviceMemory }) {
+  const before = (bytes: number) => (bytes > 0 ? `and ${formatBytes(bytes)} from before the recording` : "");
   const span = device.at_peak.length > 0 && device.leaks.length > 0 ? 6 : 12;
   return (
     <>
-      <section class="story"><h1>{device.label}</h1></section>
-      <Cards cards={device.cards} label={`Memory of ${device.label}`} />
       <Panel title="Memory over time" span={12}><MemoryChart series={device.series} height={260} part={device.part} /></Panel>
-      {device.at_peak.length > 0 && <Uses title="Alive at the peak" note={unknown} rows={device.at_peak} span={span} />}
-      {device.leaks.length > 0 && <Uses title="Alive at the end" note="not freed while it was recorded" rows={device.leaks} span={span} />}
+      {device.at_peak.length > 0 && <Uses title="Alive at the peak" note={before(device.unknown_at_peak)} rows={device.at_peak} span={span} />}
+      {device.leaks.length > 0 && <Uses title="Alive at the end" note={before(device.unknown_at_end) || "not freed while it was recorded"} rows={device.leaks} span={span} />}
     </>
   );
 }

@@ -128,5 +128,5 @@ function memoryOf(entries: Entry[]): Memory | null {
   const peak = points.reduce((most, point) => (point.bytes > most.bytes ? point : most));
   const series = { what: "allocated" as const, label: "allocated at the end of each scope", times_ns: points.map((point) => point.time), bytes: points.map((point) => point.bytes) };
   const card = { label: "Peak", value: formatBytes(peak.bytes), note: `${formatDuration(peak.time)} into the profile` };
-  return { devices: [{ label: "Memory", part: "gpu", series: [series], cards: [card], at_peak: [], unknown_at_peak: 0, leaks: [] }], host: null, host_peak_bytes: null };
+  return { devices: [{ label: "Memory", part: "gpu", series: [series], cards: [card], at_peak: [], unknown_at_peak: 0, leaks: [], unknown_at_end: 0 }], host: null, host_peak_bytes: null };
 }

@@ -16,13 +16,6 @@ constexpr std::int64_t kNsPerUs = 1000;
 constexpr std::size_t kSmallestValue = 8;  // bytes of a pickle that an event or a block takes
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
-// The frames of PyTorch itself say nothing about who asked for memory.
-bool is_user_file(std::string_view file) {
-  if (!file.ends_with(".py") && !file.starts_with("<ipython")) return false;
-  return file.find("/torch/") == std::string_view::npos && !file.starts_with("torch/") &&
-         !file.starts_with("<frozen");
-}
-
 bool is_size(std::optional<std::int64_t> bytes) {
   return bytes && *bytes >= 0 && *bytes <= kMostBytes;
 }
@@ -44,7 +37,8 @@ SnapshotReader::SnapshotReader(const Pickle& pickle, const Input& input, TracePa
     : pickle_(pickle),
       name_(input.name()),
       values_left_(input.view().size() / kSmallestValue),
-      part_(into) {}
+      part_(into),
+      stacks_(pickle, into) {}
 
 void SnapshotReader::spend() {
   if (values_left_-- > 0) return;
@@ -66,29 +60,6 @@ void SnapshotReader::count_bad() {
   part_.warnings.add(WarningKind::bad_event, kNowhere);
 }
 
-std::optional<NameId> SnapshotReader::frame_name(PickleRef frame) {
-  const auto [at, is_new] = frames_.try_emplace(frame);
-  if (!is_new) return at->second;
-  const std::string_view file = text(frame, "filename");
-  if (!is_user_file(file)) return std::nullopt;
-  const std::string_view base = file.substr(file.rfind('/') + 1);
-  at->second = part_.names.intern(
-      fmt::format("{}:{} {}", base, integer(frame, "line").value_or(0), text(frame, "name")));
-  return at->second;
-}
-
-// The innermost frame that is the user's; frames come innermost first.
-NameId SnapshotReader::site_of(PickleRef owner) {
-  const auto frames = pickle_.find(owner, "frames");
-  if (!frames) return 0;
-  const auto [at, is_new] = sites_.try_emplace(*frames, 0);
-  if (!is_new) return at->second;
-  for (const PickleRef frame : pickle_.items(*frames)) {
-    if (const auto name = frame_name(frame)) return at->second = *name;
-  }
-  return 0;
-}
-
 void SnapshotReader::read_segments(PickleRef segments) {
   for (const PickleRef segment : pickle_.items(segments)) read_segment(segment);
 }
@@ -102,6 +73,7 @@ void SnapshotReader::read_segment(PickleRef segment) {
   device.reserved = sum(device.reserved, *size);
   ++device.segments;
   auto address = static_cast<std::uint64_t>(integer(segment, "address").value_or(0));
+  device.known_segments.at_the_end(address, *size);
   for (const PickleRef block : pickle_.items(*blocks)) {
     spend();
     const auto bytes = integer(block, "size");
@@ -113,7 +85,7 @@ void SnapshotReader::read_segment(PickleRef segment) {
     if (const auto said = integer(block, "address")) address = static_cast<std::uint64_t>(*said);
     const auto asked = integer(block, "requested_size");
     if (text(block, "state").starts_with("active")) {
-      device.blocks[address] = {is_size(asked) ? *asked : *bytes, site_of(block)};
+      device.blocks[address] = {is_size(asked) ? *asked : *bytes, stacks_.of(block)};
     }
     address += static_cast<std::uint64_t>(*bytes);
   }
@@ -150,7 +122,9 @@ void SnapshotReader::read_event(Device& device, PickleRef value) {
   if (!is_size(size)) return count_bad();
   event.bytes = *size;
   event.address = static_cast<std::uint64_t>(integer(value, "addr").value_or(0));
-  if (event.action == Action::alloc) event.site = site_of(value);
+  const bool is_failure = event.action == Action::out_of_memory;
+  if (is_failure) event.device_free = integer(value, "device_free");
+  if (is_failure || event.action == Action::alloc) event.place = stacks_.of(value);
   const auto time = integer(value, "time_us");
   if (time && *time > -kMaxTime / kNsPerUs && *time < kMaxTime / kNsPerUs) {
     event.time_ns = *time * kNsPerUs;
@@ -160,24 +134,38 @@ void SnapshotReader::read_event(Device& device, PickleRef value) {
     event.time_ns = device.events.empty() ? 0 : device.events.back().time_ns + kNsPerUs;
     part_.warnings.add(WarningKind::missing_time, kNowhere);
   }
+  if (action.ends_with("map")) device.known_segments.mapped_at(event.time_ns);
   device.events.push_back(event);
 }
 
-// Bytes that the recording never saw allocated: in blocks that it saw freed, and in those in use at
-// the end.
-std::int64_t SnapshotReader::alive_before(const Device& device) {
+// Blocks that the recording never saw allocated: those that it saw freed, and those in use at the
+// end. Gives how many bytes they are.
+std::int64_t SnapshotReader::add_older(std::int64_t index, const Device& device) {
   std::int64_t bytes = 0;
   std::unordered_set<std::uint64_t> seen;
+  const auto add = [&](std::uint64_t address, const Block& block) {
+    bytes = sum(bytes, block.bytes);
+    part_.allocator.older.push_back({address, block.bytes, block.place.site, block.place.stack,
+                                     static_cast<std::int32_t>(index)});
+  };
   for (const Event& event : device.events) {
     if (event.action == Action::alloc) seen.insert(event.address);
     if (event.action == Action::release && seen.insert(event.address).second) {
-      bytes = sum(bytes, event.bytes);
+      add(event.address, {event.bytes, {}});
     }
   }
   for (const auto& [address, block] : device.blocks) {
-    if (!seen.contains(address)) bytes = sum(bytes, block.bytes);
+    if (!seen.contains(address)) add(address, block);
   }
   return bytes;
+}
+
+void SnapshotReader::add_failure(std::int64_t index, const Event& event) {
+  part_.instants.push_back(
+      {event.time_ns, kNoSource, part_.names.intern("out of memory"), track(index)});
+  part_.allocator.failures.push_back({event.time_ns, event.bytes, event.device_free,
+                                      event.place.site, event.place.stack,
+                                      static_cast<std::int32_t>(index)});
 }
 
 // Without a recording, what is in use is all that is known.
@@ -187,7 +175,7 @@ std::vector<SnapshotReader::Event> SnapshotReader::events_of_blocks(const Device
     Event event;
     event.address = address;
     event.bytes = block.bytes;
-    event.site = block.site;
+    event.place = block.place;
     events.push_back(event);
   }
   return events;
@@ -204,7 +192,8 @@ MemoryEvent SnapshotReader::memory_event(const Event& event, std::int64_t device
   memory.time_ns = event.time_ns;
   memory.bytes = event.action == Action::alloc ? event.bytes : -event.bytes;
   memory.address = event.address;
-  memory.site = event.site;
+  memory.site = event.place.site;
+  memory.stack = event.place.stack;
   memory.device = MemoryDevice::gpu;
   memory.device_index = static_cast<std::int32_t>(device);
   return memory;
@@ -228,7 +217,7 @@ void SnapshotReader::finish(std::int64_t index, Device& device) {
   std::stable_sort(device.events.begin(), device.events.end(),
                    [](const Event& a, const Event& b) { return a.time_ns < b.time_ns; });
   const bool is_recorded = !device.events.empty();
-  std::int64_t allocated = is_recorded ? alive_before(device) : 0;
+  std::int64_t allocated = is_recorded ? add_older(index, device) : 0;
   if (!is_recorded) device.events = events_of_blocks(device);
   if (!is_recorded && device.segments == 0) return;
   std::int64_t reserved = device.reserved;
@@ -237,6 +226,11 @@ void SnapshotReader::finish(std::int64_t index, Device& device) {
     const std::int64_t sign = segment_sign(event);
     reserved = sum(reserved, -sign * event.bytes);
     segments -= sign;
+    if (sign != 0) device.known_segments.change(event.time_ns, event.address, event.bytes, sign);
+  }
+  for (AllocatorSegment segment : device.known_segments.all()) {
+    segment.device_index = static_cast<std::int32_t>(index);
+    part_.allocator.segments.push_back(segment);
   }
   const TrackId at = track(index);
   const auto counter_of = [&](const char* what) {
@@ -254,8 +248,7 @@ void SnapshotReader::finish(std::int64_t index, Device& device) {
   count(segments_counter, first, segments);
   for (const Event& event : device.events) {
     if (event.action == Action::out_of_memory) {
-      const NameId name = part_.names.intern("out of memory");
-      part_.instants.push_back({event.time_ns, kNoSource, name, at});
+      add_failure(index, event);
     } else if (const std::int64_t sign = segment_sign(event); sign != 0) {
       count(reserved_counter, event.time_ns, reserved = sum(reserved, sign * event.bytes));
       count(segments_counter, event.time_ns, segments += sign);

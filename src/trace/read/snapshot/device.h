@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "trace/builder.h"
 #include "trace/read/input.h"
 #include "trace/read/snapshot/pickle.h"
+#include "trace/read/snapshot/segments.h"
+#include "trace/read/snapshot/stacks.h"
 
 namespace fathom::trace {
 
@@ -37,34 +38,35 @@ class SnapshotReader {
     std::int64_t time_ns = 0;
     std::int64_t bytes = 0;
     std::uint64_t address = 0;
-    NameId site = 0;
+    std::optional<std::int64_t> device_free;  // where memory ran out
+    StackReader::Place place;
   };
 
   // A block that is in use at the end of the recording.
   struct Block {
     std::int64_t bytes = 0;
-    NameId site = 0;
+    StackReader::Place place;
   };
 
   struct Device {
     std::map<std::uint64_t, Block> blocks;  // by address
     std::int64_t reserved = 0;              // at the end
     std::int64_t segments = 0;
+    Segments known_segments;
     std::vector<Event> events;
   };
 
   void read_segment(PickleRef segment);
   void read_event(Device& device, PickleRef value);
   void finish(std::int64_t index, Device& device);
-  static std::int64_t alive_before(const Device& device);
+  std::int64_t add_older(std::int64_t index, const Device& device);
+  void add_failure(std::int64_t index, const Event& event);
   static std::vector<Event> events_of_blocks(const Device& device);
   static std::int64_t segment_sign(const Event& event);
   static MemoryEvent memory_event(const Event& event, std::int64_t device);
   TrackId track(std::int64_t device);
   std::optional<std::int64_t> integer(PickleRef dict, std::string_view key) const;
   std::string_view text(PickleRef dict, std::string_view key) const;
-  NameId site_of(PickleRef owner);
-  std::optional<NameId> frame_name(PickleRef frame);
   void count_bad();
   void spend();
 
@@ -74,8 +76,7 @@ class SnapshotReader {
   TracePart& part_;
   bool has_times_ = false;
   std::map<std::int64_t, Device> devices_;
-  std::unordered_map<PickleRef, std::optional<NameId>> frames_;  // the user's, by their value
-  std::unordered_map<PickleRef, NameId> sites_;                  // by the list of their frames
+  StackReader stacks_;
 };
 
 }  // namespace fathom::trace

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/memory/memory.h"
+
+namespace fathom::analyze {
+
+// Who had how much at some moments: of each of many equal stretches of the recording the highest
+// level and the last, so that the peak is one of them.
+struct MemoryOverTime {
+  static constexpr std::uint32_t kOlder = UINT32_MAX;
+
+  // Who allocated, as in MemoryUse. Most bytes at a moment first.
+  struct Owner {
+    std::string scope;
+    std::string call;
+  };
+  // Bytes at each moment, of the first owners; of all others together; in no known block; by what
+  // they are for (empty where unknown); and what is reserved and unused.
+  struct Unused {
+    std::vector<std::int64_t> free_segments;
+    std::vector<std::int64_t> holes;
+  };
+  struct Role {
+    MemoryRole role = MemoryRole::other;
+    std::vector<std::int64_t> bytes;
+  };
+  // An allocation; one that lasts to the end has no end.
+  struct Block {
+    std::uint32_t owner = 0;  // kOlder: from before the recording, and nobody knows whose
+    trace::StackId stack = 0;
+    std::int64_t bytes = 0;
+    std::int64_t begin_ns = 0;
+    std::optional<std::int64_t> end_ns;
+    std::optional<MemoryRole> role;
+  };
+
+  std::vector<std::size_t> moments;  // levels of the device
+  std::vector<Owner> owners;
+  std::vector<std::vector<std::int64_t>> of_owners;  // of the first of them
+  std::vector<std::int64_t> of_others;
+  std::vector<std::int64_t> older;
+  std::vector<Role> of_roles;
+  std::optional<Unused> unused;  // where it is known at every moment
+  std::vector<Block> blocks;     // the largest, by when they were allocated
+  std::uint64_t left_out_blocks = 0;
+};
+
+MemoryOverTime memory_over_time(const trace::Trace& trace, const Memory& memory,
+                                const DeviceMemory& device);
+
+}  // namespace fathom::analyze
