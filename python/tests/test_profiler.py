@@ -212,9 +212,12 @@ class Comparing(unittest.TestCase):
 class Advice(unittest.TestCase):
     def test_suggestions_of_a_profile(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = write_profile(os.path.join(folder, "profile.json"), 1)
-            with open(path) as file:
-                data = json.load(file)
+            path = os.path.join(folder, "profile.json")
+            calls = [{"operation": "tiny", "start_time": 1.7e9 + i * 5e-5, "end_time": 1.7e9 + (i + 1) * 5e-5, "duration_ms": 0.05,
+                      "device": "cpu"} for i in range(500)]
+            data = {"entries": calls, "summary": {"tiny": {"call_count": 500, "total_time_ms": 25.0, "avg_time_ms": 0.05}}}
+            with open(path, "w") as file:
+                json.dump(data, file)
             for given in (data, path, fathom.read(path)):
                 o = fathom.ProfilerOptimizer(given)
                 found = o.get_suggestions(top_n=10)

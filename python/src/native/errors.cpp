@@ -1,6 +1,7 @@
 #include "native/errors.h"
 
-#include <new>
+#include <pybind11/pybind11.h>
+
 #include <stdexcept>
 #include <string>
 

@@ -1,5 +1,7 @@
 // The module fathom._native: the profiler's figures, traces and what is said of them. It returns
 // plain data; the classes that people see are in Python.
+#include <pybind11/pybind11.h>
+
 #include "native/long_work.h"
 #include "native/parts.h"
 

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+namespace pybind11 {
+class module_;
+}
 
 // What the module fathom._native is made of, one file each.
 namespace fathom::python {
