@@ -143,8 +143,8 @@ TEST(Convert, ThereAndBackGivesTheSameReport) {
 
 TEST(Program, HelpOfEachCommandHasExamples) {
   for (const char* command :
-       {"memory", "report", "flame", "timeline", "hta", "compare", "convert", "devices", "monitor",
-        "serve", "token", "audit", "compile", "completion"}) {
+       {"memory", "report", "open", "flame", "timeline", "hta", "compare", "convert", "devices",
+        "monitor", "serve", "token", "audit", "compile", "completion"}) {
     const Outcome help = run_program({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;

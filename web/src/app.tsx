@@ -6,6 +6,7 @@ import type { InlineSource } from "./inline_source";
 import { TabsOfPage } from "./link";
 import { useKeys } from "./keys";
 import { fileSource, NotAProfile, useDrop } from "./open_file";
+import { SaveButton, saveDrawing } from "./save";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
 import { kTabs, tabOf, tabsOf } from "./tabs";
@@ -58,6 +59,7 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
   return (
     <div class={dropping ? "dropping" : ""} data-drop="Drop a profile JSON to open it">
       <Head help={() => help.current?.showModal()} about={summary && <About run={summary.run} />}>
+        {wide && <SaveButton kind="PNG" what={`the ${tab.title.toLowerCase()}`} save={() => saveCanvas(tab.id)} />}
         {props.isServed && <a class="tool" href="/#files">All traces</a>}
         {source !== props.report && props.report && <button class="tool" onClick={() => setSource(props.report)}>Back to the report</button>}
         <FileButton label="Open…" open={open} />
@@ -84,6 +86,11 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
       </Help>
     </div>
   );
+}
+
+function saveCanvas(what: string): void {
+  const canvas = document.querySelector<HTMLCanvasElement>("#view canvas");
+  if (canvas) saveDrawing(what, canvas);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

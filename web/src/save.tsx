@@ -20,7 +20,7 @@ const kMargin = 12;
 
 // As it is on the page: on the colour of its panel, under its title, over its legend.
 export function saveDrawing(what: string, canvas: HTMLCanvasElement): void {
-  const panel = canvas.closest(".panel");
+  const panel = canvas.closest(".panel, .drawing");
   const items = [...(panel?.querySelectorAll<HTMLElement>(".legend > *") ?? [])];
   const scale = canvas.width / Math.max(1, canvas.clientWidth);
   const picture = document.createElement("canvas");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { start } from "./browser.mjs";
+import { frame, start } from "./browser.mjs";
 import { load } from "./source.mjs";
 import { evilNames, namesTrace, trainingTrace } from "./traces.mjs";
 
@@ -52,6 +52,18 @@ test("a chart is saved as PNG, with its title and legend", async () => {
   const canvas = await page.locator(".ring canvas").evaluate(({ width, height }) => ({ width, height }));
   assert.equal(bytes.readUInt32BE(16), canvas.width);
   assert.ok(bytes.readUInt32BE(20) > canvas.height + 40, "there is room for words");
+  await page.finish();
+});
+
+test("the timeline and the flame graph are saved as they are drawn", async () => {
+  const page = await stage.open(await stage.report("drawn", trainingTrace()), { hash: "#timeline" });
+  for (const [key, name] of [["2", "timeline"], ["3", "flame"]]) {
+    await page.keyboard.press(key);
+    await frame(page);
+    const picture = await saved(page, page.getByRole("button", { name: `Save the ${name} as PNG` }));
+    assert.equal(picture.name, `drawn.json-${name}.png`);
+    assert.equal(picture.bytes.readUInt32BE(16), await page.locator("#view canvas").first().evaluate((canvas) => canvas.width));
+  }
   await page.finish();
 });
 
