@@ -42,21 +42,21 @@ export async function start() {
       return output;
     },
 
-    // The page of the profile JSON that `trace` is converted to.
-    async converted(name, trace) {
-      const [input, between, output] = [`${name}.trace.json`, `${name}.json`, `${name}.html`].map((file) => join(folder, file));
-      await writeFile(input, JSON.stringify(trace));
-      await promisify(execFile)(program, ["convert", input, between, "--format", "profile"]);
-      await promisify(execFile)(program, ["report", between, "-o", output]);
-      return output;
-    },
-
     // The same of a file that is not JSON.
     async pageOfFile(command, name, bytes) {
       const input = join(folder, name);
       const output = join(folder, `${name}-${command}.html`);
       await writeFile(input, bytes);
       await promisify(execFile)(program, [command, input, "-o", output]);
+      return output;
+    },
+
+    // The page of the profile JSON that `trace` is converted to.
+    async converted(name, trace) {
+      const [input, between, output] = [`${name}.trace.json`, `${name}.json`, `${name}.html`].map((file) => join(folder, file));
+      await writeFile(input, JSON.stringify(trace));
+      await promisify(execFile)(program, ["convert", input, between, "--format", "profile"]);
+      await promisify(execFile)(program, ["report", between, "-o", output]);
       return output;
     },
 
