@@ -71,7 +71,8 @@ TEST_F(Open, WithoutAFileShowsTheEmptyPage) {
   setenv("BROWSER", browser("browser").c_str(), 1);
   EXPECT_EQ(run_program({"open"}).status, 0);
   ASSERT_EQ(pages().size(), 1U);
-  EXPECT_EQ(content_of(pages().front()).find("data-name="), std::string::npos);
+  EXPECT_EQ(content_of(pages().front()).find("type=\"application/x-fathom\" data-name="),
+            std::string::npos);
 }
 
 TEST_F(Open, HasNoShellReadTheWordsOfABrowser) {

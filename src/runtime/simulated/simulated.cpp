@@ -30,8 +30,8 @@ template <typename Work>
 void SimulatedDevice::take(GpuActivity activity, double ns, const Work& work) {
   if (calls_until_lost_ == 0) throw DeviceLost(model_.name + ": the device does not answer");
   if (calls_until_lost_ > 0) --calls_until_lost_;
+  activity.start_ns = now_ns();  // first: what is recorded is not shorter than the model
   const std::int64_t begin = clock_.now_ns();
-  activity.start_ns = now_ns();
   work();
   clock_.wait_until(begin + std::llround(ns * slowdown_));
   if (!clock_.is_real()) return;
