@@ -8,6 +8,7 @@ namespace fathom::cli {
 Command profile_command();
 Command memory_command();
 Command report_command();
+Command open_command();
 Command flame_command();
 Command timeline_command();
 Command hta_command();
