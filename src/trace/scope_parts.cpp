@@ -56,6 +56,66 @@ class NumberedScopes {
   std::map<Key, std::vector<SpanId>> by_number_;
 };
 
+// The calls that launch, by correlation. Numbers may be used again: the latest call before the work
+// is its own.
+class LaunchingCalls {
+ public:
+  explicit LaunchingCalls(const Trace& trace) : trace_(trace) {
+    const Spans& spans = trace.spans;
+    for (SpanId id = 0; id < spans.size(); ++id) {
+      if (spans.correlation[id] == kNoCorrelation || !is_gpu_call(spans.kind[id])) continue;
+      if (trace.tracks[spans.track[id]].kind == TrackKind::thread) {
+        by_number_[spans.correlation[id]].push_back(id);
+      }
+    }
+  }
+
+  SpanId find(SpanId work) const {
+    const auto known = by_number_.find(trace_.spans.correlation[work]);
+    if (known == by_number_.end()) return kNoSpan;
+    const std::vector<std::int64_t>& starts = trace_.spans.start_ns;
+    SpanId latest = kNoSpan;
+    for (const SpanId call : known->second) {
+      const bool is_later = latest == kNoSpan || starts[call] > starts[latest];
+      if (starts[call] <= starts[work] && is_later) latest = call;
+    }
+    return latest;
+  }
+
+ private:
+  const Trace& trace_;
+  std::unordered_map<std::int64_t, std::vector<SpanId>> by_number_;
+};
+
+void normalize_all(std::unordered_map<SpanId, Work>& work) {
+  for (auto& [span, its] : work) {
+    its.kernels = base::normalize(std::move(its.kernels));
+    its.copies = base::normalize(std::move(its.copies));
+  }
+}
+
+std::unordered_map<SpanId, Work> work_by_launch(const Trace& trace,
+                                                const std::vector<bool>& chosen) {
+  const LaunchingCalls calls(trace);
+  const Spans& spans = trace.spans;
+  std::unordered_map<SpanId, Work> work;
+  for (SpanId id = 0; id < spans.size(); ++id) {
+    if (!is_gpu_work(spans.kind[id])) continue;
+    const bool is_copy = spans.kind[id] == SpanKind::copy;
+    const auto add_to = [&](SpanId span) {
+      Work& its = work[span];
+      (is_copy ? its.copies : its.kernels).push_back(time_of(spans, id));
+    };
+    if (chosen[id]) add_to(id);
+    if (spans.correlation[id] == kNoCorrelation) continue;
+    for (SpanId span = calls.find(id); span != kNoSpan; span = spans.parent[span]) {
+      if (chosen[span]) add_to(span);
+    }
+  }
+  normalize_all(work);
+  return work;
+}
+
 std::unordered_map<SpanId, Work> work_by_scope(const Trace& trace) {
   const NumberedScopes scopes(trace);
   const Spans& spans = trace.spans;
@@ -69,18 +129,15 @@ std::unordered_map<SpanId, Work> work_by_scope(const Trace& trace) {
       (is_copy ? of_scope.copies : of_scope.kernels).push_back(time_of(spans, item.span));
     }
   }
-  for (auto& [scope, of_scope] : work) {
-    of_scope.kernels = base::normalize(std::move(of_scope.kernels));
-    of_scope.copies = base::normalize(std::move(of_scope.copies));
-  }
+  normalize_all(work);
   return work;
 }
 
-}  // namespace
-
-std::vector<ScopeParts> scope_parts(const Trace& trace) {
+// Of the spans that `is_wanted` wants.
+template <typename Wanted>
+std::vector<ScopeParts> parts_of(const Trace& trace, const std::unordered_map<SpanId, Work>& work,
+                                 const Wanted& is_wanted) {
   const Spans& spans = trace.spans;
-  const std::unordered_map<SpanId, Work> work = work_by_scope(trace);
   const Work none;
   std::vector<ScopeParts> found;
   for (const Track& track : trace.tracks) {
@@ -91,7 +148,7 @@ std::vector<ScopeParts> scope_parts(const Trace& trace) {
     }
     const base::IntervalSet in_calls = base::normalize(std::move(calls));
     for (SpanId id = track.first_span; id < end; ++id) {
-      if (spans.kind[id] != SpanKind::scope) continue;
+      if (!is_wanted(id)) continue;
       const auto known = work.find(id);
       const Work& its = known == work.end() ? none : known->second;
       found.push_back(
@@ -99,6 +156,19 @@ std::vector<ScopeParts> scope_parts(const Trace& trace) {
     }
   }
   return found;
+}
+
+}  // namespace
+
+std::vector<ScopeParts> scope_parts(const Trace& trace) {
+  return parts_of(trace, work_by_scope(trace),
+                  [&](SpanId id) { return trace.spans.kind[id] == SpanKind::scope; });
+}
+
+std::vector<ScopeParts> launched_parts(const Trace& trace, const std::vector<bool>& chosen) {
+  const std::unordered_map<SpanId, Work> work = work_by_launch(trace, chosen);
+  if (work.empty()) return {};
+  return parts_of(trace, work, [&](SpanId id) { return chosen[id]; });
 }
 
 bool has_gpu_activity(const Trace& trace) {

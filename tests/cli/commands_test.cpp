@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_program.h"
@@ -33,6 +34,29 @@ TEST(Report, TextAndJsonTellTheSame) {
   EXPECT_EQ(json["operations"][1]["name"], "aten::mm");
   EXPECT_EQ(json["operations"][1]["self_ns"], 29'750);
   EXPECT_TRUE(json["run"]["rank"].is_null());
+}
+
+// GPU work belongs to the operators around its launch, as far as it ran while they did.
+TEST(Convert, AProfileOfAFrameworksTraceSaysWhatTheGpuDid) {
+  const Scratch scratch;
+  const std::string file = scratch.write("trace.json", R"({"traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "step", "pid": 9, "tid": 9, "ts": 0, "dur": 100},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 9, "ts": 10, "dur": 40},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": 20, "dur": 10,
+     "args": {"correlation": 7}},
+    {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 40, "dur": 30,
+     "args": {"correlation": 7, "stream": 7, "device": 0}}
+  ]})");
+  const Outcome outcome = run_program({"convert", file, "-", "--format", "profile"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const nlohmann::json profile = nlohmann::json::parse(outcome.out);
+  std::map<std::string, nlohmann::json> by_name;
+  for (const auto& entry : profile["entries"]) by_name[entry["operation"]] = entry;
+  EXPECT_DOUBLE_EQ(by_name["step"]["gpu_time_ms"].get<double>(), 0.03);
+  EXPECT_DOUBLE_EQ(by_name["step"]["overhead_ms"].get<double>(), 0.01);
+  EXPECT_DOUBLE_EQ(by_name["step"]["cpu_time_ms"].get<double>(), 0.06);
+  EXPECT_DOUBLE_EQ(by_name["aten::mm"]["gpu_time_ms"].get<double>(), 0.01);
+  EXPECT_DOUBLE_EQ(profile["summary"]["step"]["total_gpu_time_ms"].get<double>(), 0.03);
 }
 
 TEST(Report, IsAsWideAsColumnsSaysInAPipe) {
@@ -119,8 +143,8 @@ TEST(Convert, ThereAndBackGivesTheSameReport) {
 
 TEST(Program, HelpOfEachCommandHasExamples) {
   for (const char* command :
-       {"memory", "report", "flame", "timeline", "hta", "compare", "convert", "devices", "monitor",
-        "serve", "token", "audit", "compile", "completion"}) {
+       {"memory", "report", "open", "flame", "timeline", "hta", "compare", "convert", "devices",
+        "monitor", "serve", "token", "audit", "compile", "completion"}) {
     const Outcome help = run_program({command, "--help"});
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;

@@ -89,7 +89,10 @@ class ProfileWriter {
  public:
   ProfileWriter(const Trace& trace, base::Output& out)
       : trace_(trace), out_(out), json_(out.buffer()), chosen_(choose_entries(trace)) {
-    if (has_gpu_activity(trace)) parts_ = scope_parts(trace);
+    if (!has_gpu_activity(trace)) return;
+    const bool has_scopes =
+        std::ranges::find(trace.spans.kind, SpanKind::scope) != trace.spans.kind.end();
+    parts_ = has_scopes ? scope_parts(trace) : launched_parts(trace, chosen_);
   }
 
   // How many spans are its entries.
@@ -124,7 +127,7 @@ class ProfileWriter {
   std::vector<bool> chosen_;
   std::vector<SpanId> entry_numbers_;  // by span; kNoSpan where it is not an entry
   std::vector<SpanId> entry_around_;   // by span: the innermost entry that it lies in
-  std::vector<ScopeParts> parts_;      // of scopes, by span; empty where the GPU is not known
+  std::vector<ScopeParts> parts_;      // of entries, by span; empty where the GPU is not known
 };
 
 void ProfileWriter::write_run() {
@@ -226,9 +229,13 @@ void ProfileWriter::write_summary() {
   for (SpanId id = 0; id < trace_.spans.size(); ++id) {
     if (chosen_[id]) durations[trace_.spans.name[id]].push_back(trace_.spans.duration_ns[id]);
   }
+  const std::map<std::string_view, PartSums> sums = part_sums(trace_, parts_);
   for (NameId name = 0; name < durations.size(); ++name) {
     if (durations[name].empty()) continue;
-    write_figures(summarise(std::string(trace_.names.view(name)), durations[name]));
+    NamedFigures figures = summarise(std::string(trace_.names.view(name)), durations[name]);
+    if (const auto known = sums.find(figures.operation); known != sums.end())
+      figures.set_parts(known->second.parts);
+    write_figures(figures);
     durations[name] = {};
   }
 }
