@@ -14,6 +14,8 @@
 //   caching          100 calls or more of under 1 ms                               → all but one
 //   parallelization  GPU at work less than half of the time                        → the rest
 //   memory           over 100 MB held                                              → no time
+//
+// web/src/profile/suggestions.ts has the same rules, for a profile that is dropped onto the page.
 namespace fathom::advise {
 namespace {
 
@@ -132,9 +134,9 @@ void add_use(const Known& known, std::vector<Suggestion>& found) {
 
 }  // namespace
 
-std::vector<Suggestion> rule_operations(const trace::Trace& trace) {
+std::vector<Suggestion> rule_operations(const std::vector<NamedFigures>& operations) {
   std::vector<Suggestion> found;
-  for (const NamedFigures& operation : trace.operations) {
+  for (const NamedFigures& operation : operations) {
     const Known known{operation};
     add_routing(known, found);
     add_calls(known, found);

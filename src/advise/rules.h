@@ -99,7 +99,7 @@ std::vector<bool> in_written_attention(const Facts& facts);              // rule
 bool wants_tensor_cores(const Facts& facts, trace::NameId kernel);       // rule_precision
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.
-std::vector<Suggestion> rule_operations(const trace::Trace& trace);
+std::vector<Suggestion> rule_operations(const std::vector<NamedFigures>& operations);
 
 // So many spans are shown as evidence.
 inline constexpr std::size_t kEvidence = 20;

@@ -106,22 +106,23 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
 }
 
 // The whole of a profile: what its outermost operations took, as far as that is known.
-double profile_ns(const trace::Trace& trace) {
+double profile_ns(const std::vector<NamedFigures>& operations) {
   double total = 0;
-  for (const NamedFigures& operation : trace.operations) {
+  for (const NamedFigures& operation : operations) {
     total += operation.self_ns.value_or(operation.total_ns.value_or(0));
   }
   return total;
 }
 
-void suggest_from_profile(const trace::Trace& trace, bool all, Suggestions& found) {
-  const double whole = profile_ns(trace);
+void suggest_from_profile(const std::vector<NamedFigures>& operations, bool all,
+                          Suggestions& found) {
+  const double whole = profile_ns(operations);
   found.measured_ms = whole / 1e6;
   found.run_ms = found.measured_ms;
   found.why_no_gains =
       "This file has the times of operations but not what waited for what: estimates are upper "
       "bounds, the most an operation could save.";
-  for (Suggestion& one : rule_operations(trace)) {
+  for (Suggestion& one : rule_operations(operations)) {
     one.gain_pct = one.gain && whole > 0 ? static_cast<double>(one.gain->mid_ns) / whole * 100 : 0;
     one.gain_pct = std::min(one.gain_pct, 100.0);
     one.priority = priority_of(one.gain_pct);
@@ -161,12 +162,19 @@ Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
                     const analyze::Wall& wall, bool all) {
   Suggestions found;
   if (on.gpu.rows.empty() && !trace.operations.empty()) {
-    suggest_from_profile(trace, all, found);
+    suggest_from_profile(trace.operations, all, found);
   } else {
     suggest_from_trace(trace, on, wall, all, found);
   }
   for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion
+  return found;
+}
+
+Suggestions suggest(const std::vector<NamedFigures>& operations, bool all) {
+  Suggestions found;
+  suggest_from_profile(operations, all, found);
+  if (all) found.left_out = 0;
   return found;
 }
 

@@ -25,4 +25,7 @@ Suggestions suggest(const trace::Trace& trace, bool all = false);
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
                     const analyze::Wall& wall, bool all = false);
 
+// Of operations of which nothing else is known.
+Suggestions suggest(const std::vector<NamedFigures>& operations, bool all = false);
+
 }  // namespace fathom::advise

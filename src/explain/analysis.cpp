@@ -129,6 +129,7 @@ const analyze::CriticalPath& Analysis::critical_path() const {
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
   return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions", [&] {
+    if (analyze::is_profile(trace_)) return advise::suggest(profile().scopes, all);
     auto on = std::async(std::launch::async, [&] { dependencies(); });
     wall();
     on.get();
