@@ -4,7 +4,12 @@
 
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "analyze/hta/gpu_work.h"
+#include "analyze/operations/launching_operators.h"
 #include "random_trace.h"
 #include "trace_maker.h"
 
@@ -136,6 +141,43 @@ TEST(Operations, AThreadThatWaitsForWorkIsNoBottleneck) {
   ASSERT_EQ(ranked.size(), 1U);
   EXPECT_EQ(found[ranked[0].operation].name, "model.py(7): forward");
   EXPECT_EQ(ranked[0].share_pct, 100);
+}
+
+// What was waited for is ranked by itself; shares are of everything still.
+TEST(Bottlenecks, AreNoWaitsForTheGpu) {
+  TraceMaker maker;
+  maker.call("cudaDeviceSynchronize", 0, 600).call("cudaMalloc", 600, 100);
+  maker.op("Stream Sync", 700, 200, 1, SpanKind::sync).gpu("sgemm", 0, 100);
+  const trace::Trace trace = maker.make();
+  const std::vector<Operation> found = operations(trace);
+  std::set<std::string_view> names;
+  for (const RankedOperation& ranked : bottlenecks(found, 5)) {
+    names.insert(found[ranked.operation].name);
+    EXPECT_DOUBLE_EQ(ranked.share_pct, 10);
+  }
+  EXPECT_EQ(names, (std::set<std::string_view>{"cudaMalloc", "sgemm"}));
+}
+
+TEST(LaunchingOperators, HaveTheWorkOfTheCallsInsideThem) {
+  TraceMaker maker;
+  maker.op("aten::linear", 0, 100).op("aten::mm", 10, 50).call("cudaLaunchKernel", 20, 5, 1);
+  maker.call("cudaLaunchKernel", 70, 5, 2).call("cudaLaunchKernel", 200, 5, 3);
+  maker.gpu("gemm", 300, 40, 1).gpu("bias", 340, 10, 2).gpu("gemm", 350, 5, 3);
+  const trace::Trace trace = maker.make();
+  std::vector<std::pair<std::string_view, std::int64_t>> found;
+  for (const LaunchingOperator& one : launching_operators(trace, gpu_work(trace))) {
+    found.emplace_back(one.name, one.sum_ns);
+    EXPECT_EQ(one.kernels.size(), 1U);
+  }
+  EXPECT_EQ(found, (std::vector<std::pair<std::string_view, std::int64_t>>{
+                       {"aten::mm", 40}, {"aten::linear", 10}, {"", 5}}));
+}
+
+TEST(LaunchingOperators, AreNoneWhereNoLaunchIsKnown) {
+  TraceMaker maker;
+  maker.gpu("gemm", 300, 40);
+  const trace::Trace trace = maker.make();
+  EXPECT_TRUE(launching_operators(trace, gpu_work(trace)).empty());
 }
 
 }  // namespace fathom::analyze::operations_test

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/runtime_calls.h"
 #include "analyze/operations/steps.h"
 
 namespace fathom::analyze {
@@ -70,6 +71,12 @@ bool is_python_waiting(std::string_view name) {
          is_function("selectors.py(", ": select") || is_function("queue.py(", ": get") ||
          name.starts_with("<built-in method acquire of _thread.lock") ||
          name.starts_with("<built-in function sleep");
+}
+
+// For the GPU. What was waited for is ranked by itself.
+bool is_wait(const Operation& operation) {
+  return operation.kind == SpanKind::sync ||
+         (operation.kind == SpanKind::runtime_call && is_sync(call_role(operation.name)));
 }
 
 // What the recorder knows of a scope tells more than that it ran on the host.
@@ -179,7 +186,7 @@ std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operation
   std::vector<RankedOperation> found;
   double cumulative = 0;
   for (std::size_t i = 0; i < operations.size() && found.size() < top; ++i) {
-    if (operations[i].is_frame || operations[i].self_ns <= 0) continue;
+    if (operations[i].is_frame || operations[i].self_ns <= 0 || is_wait(operations[i])) continue;
     const double share = static_cast<double>(operations[i].self_ns) / whole * 100;
     cumulative += share;
     found.push_back({i, largest_part(operations[i], recorded), share, cumulative});

@@ -52,8 +52,9 @@ OperationFigures figures_of(const Operation& operation);
 std::vector<Operation> operations(const trace::Trace& trace,
                                   std::span<const KernelClass> classes = {});
 
-// The first `top` by self time, frames left out. Of a scope whose parts were recorded, the largest
-// of them is its part.
+// The first `top` by self time; frames and waits for the GPU are left out, for what was waited for
+// is ranked by itself. Shares are of the self time of all operations but frames. Of a scope whose
+// parts were recorded, the largest of them is its part.
 std::vector<RankedOperation> bottlenecks(const std::vector<Operation>& operations, std::size_t top,
                                          const std::vector<NamedFigures>& recorded = {});
 

@@ -1,5 +1,9 @@
 #include "analyze/run/slices.h"
 
+#include <utility>
+
+#include "analyze/operations/host_spans.h"
+#include "analyze/operations/steps.h"
 #include "analyze/run/split.h"
 
 namespace fathom::analyze {
@@ -24,6 +28,21 @@ std::vector<Interval> equal_slices(Interval run) {
   return slices;
 }
 
+// When anything is known: GPU work, or what a thread did.
+base::IntervalSet recorded(const trace::Trace& trace) {
+  const HostSpans host(trace);
+  const trace::Spans& spans = trace.spans;
+  std::vector<Interval> times;
+  for (trace::SpanId id = 0; id < spans.size(); ++id) {
+    const bool is_range =
+        spans.kind[id] == trace::SpanKind::annotation || trace.name(id).starts_with(kStepName);
+    const bool is_work = trace::is_gpu_work(spans.kind[id]);
+    if (is_work || (host.contains(id) && !is_range))
+      times.push_back({spans.start_ns[id], spans.end_ns(id)});
+  }
+  return base::normalize(std::move(times));
+}
+
 }  // namespace
 
 TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
@@ -39,6 +58,10 @@ TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
   }
   slices.parts = split(trace, slices.windows);
   slices.gpu = gpu_time(work, slices.windows);
+  const base::IntervalSet known = recorded(trace);
+  for (const Interval& window : slices.windows) {
+    slices.unrecorded_ns.push_back(window.length() - base::length_within(known, window));
+  }
   return slices;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "analyze/hta/gpu_time.h"
@@ -16,7 +17,10 @@ struct TimeSlices {
   bool are_steps = false;
   std::vector<base::Interval> windows;
   std::vector<TimeParts> parts;  // of each window; the GPU's share as a whole
-  std::vector<GpuTime> gpu;      // of each window; the GPU's share by what ran
+  // Of the CPU's share: no thread was inside a span of its own, so nobody knows what the host did.
+  // A step around all of it, or a range that the user named, does not say either.
+  std::vector<std::int64_t> unrecorded_ns;
+  std::vector<GpuTime> gpu;  // of each window; the GPU's share by what ran
 };
 
 TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,

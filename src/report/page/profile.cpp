@@ -100,12 +100,13 @@ void write_profile_slices(JsonWriter& json, const ProfileFindings& profile) {
   json.begin_object().key("title").value("GPU, transfer, overhead and CPU by operation");
   json.key("labels").begin_array();
   for (const NamedFigures* scope : measured) json.value(scope->operation);
-  json.end_array();
+  json.end_array().key("windows").begin_array().end_array();
   json.key("parts").begin_array();
   const auto column = [&](analyze::Part part, const char* label, auto ns) {
     std::vector<double> values;
     for (const auto* scope : measured) values.push_back((scope->*ns).value_or(0));
-    write_slice_part(json, page_part(part), label, values);
+    write_slice_part(json, page_part(part), label, values,
+                     SliceSum::counts_twice);  // one is inside another
   };
   column(analyze::Part::gpu, "GPU", &NamedFigures::gpu_ns);
   column(analyze::Part::transfer, "transfer", &NamedFigures::transfer_ns);
@@ -122,6 +123,7 @@ void write_profile_operations(JsonWriter& json, const ProfileFindings& profile) 
   double cumulative = 0;
   for (std::size_t i = 0; i < std::min(kBottlenecks, shares.size()); ++i) {
     const NamedFigures& scope = profile.scopes[i];
+    if (analyze::weight_of(scope) <= 0) break;
     cumulative += shares[i];
     json.begin_object().key("name").value(scope.operation).key("kind").value("scope");
     json.key("part").value(page_part(scope)).key("self_ns").value(analyze::weight_of(scope));

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <numeric>
+#include <string_view>
+#include <vector>
+
 #include "analyze/memory/memory.h"
 #include "base/json_writer.h"
 #include "explain/analysis.h"
@@ -19,13 +23,22 @@ void write_story(base::JsonWriter& json, const PageStory& story);
 // steps, or too many.
 void write_slices(base::JsonWriter& json, const explain::Analysis& analysis);
 
-// One of the parts of slices: its colour, its name, and a number per slice.
+// One of the parts of slices: its colour, its name, a number per slice, and their sum, where slices
+// hold each instant once.
+enum class SliceSum { is_told, counts_twice };
+
 template <typename Number>
 void write_slice_part(base::JsonWriter& json, std::string_view part, std::string_view label,
-                      const std::vector<Number>& ns) {
+                      const std::vector<Number>& ns, SliceSum sum = SliceSum::is_told) {
   json.begin_object().key("part").value(part).key("label").value(label).key("ns").begin_array();
   for (const Number each : ns) json.value(each);
-  json.end_array().end_object();
+  json.end_array().key("total_ns");
+  if (sum == SliceSum::is_told) {
+    json.value(std::accumulate(ns.begin(), ns.end(), Number{}));
+  } else {
+    json.null();
+  }
+  json.end_object();
 }
 
 // operations, scopes, bottlenecks: what the run did, by name
@@ -36,6 +49,10 @@ void write_scopes(base::JsonWriter& json, const std::vector<NamedFigures>& scope
 
 // operations, scopes, bottlenecks: the GPU work of all ranks
 void write_operations(base::JsonWriter& json, const HtaReport& hta);
+
+// operators: the GPU work by the operator that launched it; of a page without a timeline, none
+void write_operators(base::JsonWriter& json, const explain::Analysis& analysis);
+void write_no_operators(base::JsonWriter& json);
 
 // advice: what keeps the GPUs from computing, and what to try
 void write_advice(base::JsonWriter& json, const HtaReport& hta);

@@ -33,9 +33,20 @@ void write_slice_labels(base::JsonWriter& json, const TimeSlices& slices,
   json.end_array();
 }
 
+// Where each is on the timeline, which begins with the first span.
+void write_slice_windows(base::JsonWriter& json, const TimeSlices& slices,
+                         const trace::Trace& trace) {
+  const std::int64_t begin = *std::ranges::min_element(trace.spans.start_ns);
+  json.key("windows").begin_array();
+  for (const base::Interval& window : slices.windows) {
+    json.begin_array().value(window.begin - begin).value(window.end - begin).end_array();
+  }
+  json.end_array();
+}
+
 // Each part over all slices.
 struct SliceColumns {
-  std::vector<std::int64_t> compute, communication, memory, overhead, cpu;
+  std::vector<std::int64_t> compute, communication, memory, overhead, cpu, unrecorded;
 };
 
 SliceColumns columns_of(const TimeSlices& slices) {
@@ -45,7 +56,8 @@ SliceColumns columns_of(const TimeSlices& slices) {
     columns.communication.push_back(slices.gpu[i].communication_ns);
     columns.memory.push_back(slices.gpu[i].memory_ns);
     columns.overhead.push_back(slices.parts[i].overhead_ns);
-    columns.cpu.push_back(slices.parts[i].cpu_ns);
+    columns.cpu.push_back(slices.parts[i].cpu_ns - slices.unrecorded_ns[i]);
+    columns.unrecorded.push_back(slices.unrecorded_ns[i]);
   }
   return columns;
 }
@@ -70,6 +82,7 @@ void write_slices(base::JsonWriter& json, const explain::Analysis& analysis) {
                                              ? "GPU, transfer, overhead and CPU, step by step"
                                              : "GPU, transfer, overhead and CPU over the run");
   write_slice_labels(json, slices, analysis);
+  write_slice_windows(json, slices, analysis.trace());
   json.key("parts").begin_array();
   write_slice_part(json, page_part(WorkType::compute), "GPU", columns.compute);
   if (has_any(columns.communication)) {
@@ -79,6 +92,8 @@ void write_slices(base::JsonWriter& json, const explain::Analysis& analysis) {
   write_slice_part(json, page_part(WorkType::memory), "transfer", columns.memory);
   write_slice_part(json, page_part(Part::overhead), "overhead", columns.overhead);
   write_slice_part(json, page_part(Part::cpu), "CPU", columns.cpu);
+  if (has_any(columns.unrecorded))
+    write_slice_part(json, "idle", "nothing recorded", columns.unrecorded);
   json.end_array().end_object();
 }
 

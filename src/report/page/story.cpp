@@ -31,7 +31,8 @@ void add_launch_card(PageStory& story, const RankFindings& rank) {
   const base::DurationStats& delay = rank.launches.all.delay;
   if (delay.count() == 0) return;
   story.cards.push_back({"Launch delay p50", base::format_duration(delay.quantile_ns(0.5)),
-                         fmt::format("queue ≤ {} deep", base::format_count(longest_queue(rank)))});
+                         fmt::format("queue ≤ {} deep", base::format_count(longest_queue(rank))),
+                         "timeline"});
 }
 
 // The mean over GPUs, where there are several: the parts of the ring, and what the cards show.
@@ -57,21 +58,22 @@ struct MeanShares {
 
 void add_gpu_cards(PageStory& story, const HtaReport& hta, const std::vector<GpuOfRun>& gpus) {
   const MeanShares mean(gpus);
-  const auto card = [&](const char* label, std::int64_t ns, std::string note) {
-    story.cards.push_back({label, format_percent(percent_of(ns, mean.wall_ns())), std::move(note)});
+  const auto card = [&](const char* label, std::int64_t ns, std::string note, const char* to) {
+    story.cards.push_back(
+        {label, format_percent(percent_of(ns, mean.wall_ns())), std::move(note), to});
   };
   const auto of_run = [&](std::int64_t ns) {
     return gpus.size() == 1 ? fmt::format("{} of {}", base::format_duration(ns),
                                           base::format_duration(mean.wall_ns()))
                             : fmt::format("mean of {} GPUs", gpus.size());
   };
-  card("Compute", mean.compute_ns, of_run(mean.compute_ns));
+  card("Compute", mean.compute_ns, of_run(mean.compute_ns), "kernels");
   const std::optional<double>& overlap = hta.summary.comm_comp_overlap_pct;
-  card(
-      "Exposed communication", mean.communication_ns,
-      overlap ? fmt::format("{:.0f} % of communication is hidden", *overlap) : std::string("none"));
-  card("Exposed copies", mean.copy_ns, base::format_duration(mean.copy_ns));
-  card("Idle", mean.idle_ns, base::format_duration(mean.idle_ns));
+  card("Exposed communication", mean.communication_ns,
+       overlap ? fmt::format("{:.0f} % of communication is hidden", *overlap) : std::string("none"),
+       "kernels?class=communication");
+  card("Exposed copies", mean.copy_ns, base::format_duration(mean.copy_ns), "kernels?class=copy");
+  card("Idle", mean.idle_ns, base::format_duration(mean.idle_ns), "suggestions");
 }
 
 void add_gpu_ring(PageStory& story, const std::vector<GpuOfRun>& gpus) {
@@ -171,6 +173,7 @@ PageStory page_story(const RunReport& report, const HtaReport& hta,
     story.cards = memory_cards(*device, memory, trace);
   } else {
     story.cards.push_back(peak_memory_card(*device, trace));
+    story.cards.back().to = "memory";
   }
   return story;
 }

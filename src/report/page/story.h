@@ -16,6 +16,8 @@ struct Card {
   std::string label;
   std::string value;
   std::string note;
+  std::string to =
+      {};  // the address of what is behind it: "kernels?class=copy"; empty where nothing is
 };
 
 // A share of the ring "where the time went". `part` names its colour (web/src/summary.ts).

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "report/page/layout.h"
 #include "report/page/sections.h"
@@ -11,6 +12,10 @@ using base::JsonWriter;
 
 constexpr std::size_t kEvidenceShown = 6;
 
+std::int64_t whole_ns(double ms) {
+  return std::llround(ms * 1e6);
+}
+
 void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
   const auto share = [&](std::int64_t ns) {
     return run_ms > 0 ? static_cast<double>(ns) / 1e4 / run_ms : 0;
@@ -22,6 +27,7 @@ void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
   }
   json.begin_object().key("is_bound").value(one.basis == advise::GainBasis::bound);
   json.key("is_rough").value(one.is_rough);
+  json.key("after_ns").value(whole_ns(run_ms) - one.gain->mid_ns);
   json.key("low_ns").value(one.gain->low_ns).key("mid_ns").value(one.gain->mid_ns);
   json.key("high_ns").value(one.gain->high_ns);
   json.key("low_pct").value(share(one.gain->low_ns)).key("mid_pct").value(one.gain_pct);
@@ -44,6 +50,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
   json.key("rough_pct").value(found.is_rough ? found.replay_error_pct : std::nullopt);
+  json.key("run_ns").value(found.run_ms > 0 ? std::optional(whole_ns(found.run_ms)) : std::nullopt);
   json.key("left_out").value(found.left_out).key("list").begin_array();
   for (const Suggestion& one : found.list) {
     json.begin_object().key("title").value(one.title).key("operation").value(one.operation);
@@ -71,6 +78,8 @@ void write_suggestions(JsonWriter& json, const HtaReport& hta) {
       .null()
       .key("rough_pct")
       .null()
+      .key("run_ns")
+      .null()
       .key("left_out")
       .value(0)
       .key("list")
@@ -83,7 +92,8 @@ void write_suggestions(JsonWriter& json, const HtaReport& hta) {
     json.key("ranks").value(one.ranks).key("of_ranks").value(one.of_ranks).key("gain");
     if (one.gain_pct) {
       json.begin_object().key("is_bound").value(one.is_bound);
-      json.key("is_rough").value(one.is_rough).key("low_ns").null();
+      json.key("is_rough").value(one.is_rough).key("after_ns").null();
+      json.key("low_ns").null();
       json.key("mid_ns").null().key("high_ns").null().key("low_pct").null();
       json.key("mid_pct").value(*one.gain_pct).key("high_pct").null().end_object();
     } else {

@@ -84,6 +84,7 @@ std::string profile_summary(const explain::Analysis& analysis, const RunReport& 
   write_story(json, profile_story(profile, trace.spans.size()));
   write_profile_slices(json, profile);
   write_profile_operations(json, profile);
+  write_no_operators(json);
   write_classes(json, {});
   write_efficiency(json, {}, 0);
   write_advice(json, HtaReport{});
@@ -101,7 +102,9 @@ void write_cards(JsonWriter& json, const std::vector<Card>& cards) {
   json.key("cards").begin_array();
   for (const Card& card : cards) {
     json.begin_object().key("label").value(card.label).key("value").value(card.value);
-    json.key("note").value(card.note).end_object();
+    json.key("note").value(card.note);
+    if (!card.to.empty()) json.key("to").value(card.to);
+    json.end_object();
   }
   json.end_array();
 }
@@ -138,6 +141,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   write_story(json, page_story(report, hta, analysis));
   write_slices(json, analysis);
   write_operations(json, report, trace);
+  write_operators(json, analysis);
   write_classes(json, worth_showing(report.classes));
   write_efficiency(json, report.efficiency, kMostShapes);
   write_advice(json, hta);
@@ -157,6 +161,7 @@ std::string page_summary(const HtaReport& hta) {
   write_story(json, page_story(hta));
   json.key("slices").null();
   write_operations(json, hta);
+  write_no_operators(json);
   write_classes(json, worth_showing(hta.summary.classes));
   write_efficiency(json, hta.summary.efficiency, kMostShapes);
   write_advice(json, hta);
