@@ -1,10 +1,12 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { demoSource } from "./demo";
 import { Head, Tabs } from "./head";
 import { Help } from "./help";
 import type { InlineSource } from "./inline_source";
+import { TabsOfPage } from "./link";
 import { useKeys } from "./keys";
-import { fileSource, useDrop } from "./open_file";
+import { fileSource, NotAProfile, useDrop } from "./open_file";
+import { SaveButton, saveDrawing } from "./save";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
 import { kTabs, tabOf, tabsOf } from "./tabs";
@@ -41,7 +43,7 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
       setSource(await fileSource(file));
       location.hash = "overview";
     } catch (error) {
-      setProblem(`${file.name}: ${messageOf(error)}`);
+      setProblem(`${file.name}: ${messageOf(error)}${props.isServed && error instanceof NotAProfile ? " Or add it on the Files tab of the server." : ""}`);
     }
   };
   const dropping = useDrop(open);
@@ -50,11 +52,14 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
   // An address may name a tab that is not shown: it says how to get what it would show.
   const tab = tabs.includes(named) || !summary?.tabs ? named : tabs[0]!;
   const View = tab.view;
+  const ids = useMemo(() => new Set(summary ? tabs.map(({ id }) => id) : []), [source, summary]);
+  useLayoutEffect(() => scrollTo(0, 0), [tab.id]); // a link at the bottom of one tab leads to the top of the other
   useKeys(tabs, () => help.current?.showModal());
   const wide = tab.id === "timeline" || tab.id === "flame";
   return (
     <div class={dropping ? "dropping" : ""} data-drop="Drop a profile JSON to open it">
       <Head help={() => help.current?.showModal()} about={summary && <About run={summary.run} />}>
+        {wide && <SaveButton kind="PNG" what={`the ${tab.title.toLowerCase()}`} save={() => saveCanvas(tab.id)} />}
         {props.isServed && <a class="tool" href="/#files">All traces</a>}
         {source !== props.report && props.report && <button class="tool" onClick={() => setSource(props.report)}>Back to the report</button>}
         <FileButton label="Open…" open={open} />
@@ -64,12 +69,12 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
           {problem} <button class="tool" onClick={() => setProblem(null)}>Close</button>
         </div>
       )}
-      {summary && <Tabs tabs={tabs} chosen={tab.id} />}
+      {source && <Tabs tabs={summary ? tabs : []} chosen={tab.id} />}
       <main>
         {!source && <Welcome open={open} demo={() => setSource(demoSource())} />}
         {source && (
           <div id="view" role="tabpanel" aria-label={tab.title} class={wide ? "view wide" : "view"}>
-            {summary && <View key={source.name} source={source} summary={summary} />}
+            {summary && <TabsOfPage.Provider value={ids}><View key={source.name} source={source} summary={summary} /></TabsOfPage.Provider>}
           </div>
         )}
       </main>
@@ -81,6 +86,11 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
       </Help>
     </div>
   );
+}
+
+function saveCanvas(what: string): void {
+  const canvas = document.querySelector<HTMLCanvasElement>("#view canvas");
+  if (canvas) saveDrawing(what, canvas);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -125,8 +135,8 @@ function Welcome(props: { open: (file: File) => void; demo: () => void }) {
     <section class="welcome">
       <h1>Drop a profile here.</h1>
       <p>
-        A profile JSON, as <code>export_json</code> writes it, opens in this page. Nothing leaves your machine. For traces
-        of other formats, run <code>fathom report TRACE -o report.html</code>.
+        A profile JSON, as <code>export_json</code> writes it, opens in this page. Nothing leaves your machine. A trace of any other
+        format: <code>fathom open TRACE</code>.
       </p>
       <FileButton label="Choose a file…" open={props.open} />
       <button class="tool" onClick={props.demo}>Show the demo</button>

@@ -1,3 +1,4 @@
+import { Link } from "./link";
 import type { Card } from "./summary";
 
 // Figures side by side. `label` says what they are of.
@@ -6,11 +7,11 @@ export function Cards({ cards, label }: { cards: Card[]; label: string }) {
   return (
     <section class="cards" aria-label={label}>
       {cards.map((card) => (
-        <div key={card.label} class="panel card">
+        <Link key={card.label} class="panel card" to={card.to ?? null}>
           <span>{card.label}</span>
           <b title={card.value}>{card.value}</b>
           <small>{card.note}</small>
-        </div>
+        </Link>
       ))}
     </section>
   );

@@ -3,6 +3,7 @@ import {
   LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip, type ChartConfiguration,
 } from "chart.js";
 import { useEffect, useRef } from "preact/hooks";
+import { SaveButton, saveDrawing } from "./save";
 import { colour, usePaper, useScheme } from "./theme";
 
 Chart.register(
@@ -15,8 +16,9 @@ Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 Chart.defaults.font.size = 11.5;
 
 // A chart of Chart.js that follows the colours of the page. `config` is asked again whenever they or
-// `data` change. It fills its panel, `height` at least. `label` says in words what the chart shows.
-export function ChartView(props: { label: string; height: number; data: unknown; config: () => ChartConfiguration }) {
+// `data` change. It fills its panel, `height` at least. `label` says in words what the chart shows: up to a colon, its name.
+// `pick` is called with the place of what is clicked among the labels; arrows and Enter do the same.
+export function ChartView(props: { label: string; height: number; data: unknown; config: () => ChartConfiguration; pick?: ((index: number) => void) | undefined }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useScheme();
   const paper = usePaper();
@@ -27,9 +29,30 @@ export function ChartView(props: { label: string; height: number; data: unknown;
     const chart = new Chart(canvas.current, props.config());
     return () => chart.destroy();
   }, [scheme, paper, props.data]);
+  const drawn = () => (canvas.current ? Chart.getChart(canvas.current) : undefined);
+  const pick = (event: MouseEvent) => {
+    const found = drawn()?.getElementsAtEventForMode(event, "index", { intersect: false }, false)[0];
+    if (found) props.pick?.(found.index);
+  };
+  const step = (event: KeyboardEvent) => {
+    const chart = drawn();
+    if (!chart || !props.pick) return;
+    const count = chart.data.labels?.length ?? 0;
+    const now = chart.getActiveElements()[0]?.index ?? -1;
+    if (event.key === "Enter" && now >= 0) return props.pick(now);
+    const next = event.key === "ArrowRight" ? now + 1 : event.key === "ArrowLeft" ? now - 1 : -1;
+    if (next < 0 || next >= count) return;
+    event.preventDefault();
+    const elements = chart.data.datasets.map((_, datasetIndex) => ({ datasetIndex, index: next }));
+    chart.setActiveElements(elements);
+    chart.tooltip?.setActiveElements(elements, { x: 0, y: 0 });
+    chart.update();
+  };
+  const name = props.label.split(":")[0]!.toLowerCase();
   return (
-    <div class="chart" style={{ minHeight: `${props.height}px` }}>
-      <canvas ref={canvas} role="img" aria-label={props.label} />
+    <div class={props.pick ? "chart pickable" : "chart"} style={{ minHeight: `${props.height}px` }}>
+      <canvas ref={canvas} role="img" aria-label={props.label} onClick={pick} {...(props.pick ? { tabIndex: 0, onKeyDown: step } : {})} />
+      <SaveButton kind="PNG" what={name} save={() => canvas.current && saveDrawing(name, canvas.current)} />
     </div>
   );
 }

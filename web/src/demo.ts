@@ -1,13 +1,12 @@
 import { ProfileSource } from "./open_file";
 import { readProfile } from "./profile/read";
-import { summaryOfProfile } from "./profile/summary";
 import type { Source } from "./source";
 
 // A small made-up profile, to see the page without having measured anything: a service that decodes,
 // uploads, infers and downloads, forty times.
 export function demoSource(): Source {
   const text = JSON.stringify({ run: { command: "demo: an image service" }, entries: demoEntries() });
-  return new ProfileSource("demo", summaryOfProfile(readProfile(text), "demo"));
+  return new ProfileSource("demo", readProfile(text));
 }
 
 const kRequests = 40;

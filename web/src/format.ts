@@ -49,6 +49,14 @@ export function bytesStep(most: number, ticks: number): number {
   return unit * ([1, 2, 5, 10, 20, 50, 100, 200, 500].find((step) => step * unit >= least) ?? 1024);
 }
 
+// A time with as many digits as the step between ticks needs: "1.2034 s", "350 µs".
+export function tickText(ns: number, step: number): string {
+  if (ns === 0) return "0";
+  const [unit, name] = ns >= 1e9 || step >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
+  return `${(ns / unit).toFixed(Math.min(9, digits))} ${name}`;
+}
+
 export const formatCount = (count: number): string => Math.round(count).toLocaleString("en-US");
 
 export const formatPercent = (percent: number): string => `${fixed(percent, 1).replace(/\B(?=(\d{3})+\.)/g, ",")} %`;
@@ -81,12 +89,13 @@ export function formatSpan(ms: number): string {
 // A C++ kernel by what tells it apart: without its namespaces, what it returns and what it takes.
 //   void at::native::reduce_kernel<512, at::native::ReduceOp<float> >(at::native::ReduceOp<float>)
 //   → reduce_kernel<512, ReduceOp<float> >
-export function shortName(name: string): string {
+// `depth` of the innermost namespaces stay.
+export function shortName(name: string, depth = 0): string {
   if (!/^void |::|\w\(/.test(name)) return name || "(no name)";
   const bare = name
     .replace(/^void /, "")
     .replaceAll("(anonymous namespace)::", "")
-    .replace(/(?:\w+::)+(?=[\w~])/g, "");
+    .replace(/(?:\w+::)+(?=[\w~])/g, (spaces) => (depth === 0 ? "" : `${spaces.split("::").slice(0, -1).slice(-depth).join("::")}::`));
   const cut = argumentsAt(bare);
   return (cut > 0 ? bare.slice(0, cut) : bare) || name;
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { TabName } from "./tab";
 import { toggleScheme, useScheme } from "./theme";
 
@@ -18,8 +19,14 @@ export function Head(props: { about: ComponentChildren; help: () => void; childr
 }
 
 export function Tabs(props: { tabs: readonly TabName[]; chosen: string }) {
+  const bar = useRef<HTMLElement>(null);
+  // Where they do not all fit, as on a phone, the one that is shown is in view.
+  useEffect(() => {
+    const tab = bar.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (bar.current && tab) bar.current.scrollTo({ left: tab.offsetLeft - (bar.current.clientWidth - tab.clientWidth) / 2 });
+  }, [props.chosen, props.tabs.length]);
   return (
-    <nav role="tablist" aria-label="Views">
+    <nav ref={bar} role="tablist" aria-label="Views">
       {props.tabs.map((tab) => (
         <a key={tab.id} href={`#${tab.id}`} role="tab" aria-selected={tab.id === props.chosen} aria-controls="view">
           {tab.title}

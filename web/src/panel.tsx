@@ -1,14 +1,15 @@
 import type { ComponentChildren } from "preact";
 import type { Fill } from "./classes";
+import { Link } from "./link";
 
 export type Width = 4 | 6 | 8 | 12;
 
-// A titled box of the page's grid, `span` of its twelve columns wide.
-export function Panel(props: { title: string; span: Width; note?: string | undefined; children: ComponentChildren }) {
+// A titled box of the page's grid, `span` of its twelve columns wide. `to` is where there is more of it.
+export function Panel(props: { title: string; span: Width; note?: string | undefined; to?: string; children: ComponentChildren }) {
   return (
     <section class={`panel c${props.span}`}>
       <h2>
-        {props.title}
+        <Link to={props.to ?? null}>{props.title}</Link>
         {props.note && <span class="quiet"> {props.note}</span>}
       </h2>
       {props.children}
@@ -16,14 +17,14 @@ export function Panel(props: { title: string; span: Width; note?: string | undef
   );
 }
 
-export function Legend(props: { items: { label: string; part: Fill; value?: string }[] }) {
+export function Legend(props: { items: { label: string; part: Fill; value?: string | undefined; to?: string | null }[] }) {
   return (
     <div class="legend">
       {props.items.map((item) => (
-        <span key={item.label}>
+        <Link key={item.label} to={item.to ?? null}>
           <i class={`fill ${item.part}`} />
           {item.label} {item.value}
-        </span>
+        </Link>
       ))}
     </div>
   );

@@ -2,7 +2,7 @@
 // profile JSON that is dropped onto the page. Every figure and every word is a field of its own, so that
 // nothing here has to be taken apart or worked out again. Times are nanoseconds. What is unknown is null.
 
-import { shortName } from "./format";
+import { shortNames } from "./short_names";
 
 // What time is spent on. src/report/page/part.h decides it; each has one colour everywhere on the page, the
 // token of its name in styles.css.
@@ -18,6 +18,7 @@ export interface Summary {
   operations: Operation[];
   efficiency: Efficiency;
   classes: ClassTime[]; // of GPU work, most time first; none where they would tell nothing
+  operators: Operators;
   scopes: Scope[];
   bottlenecks: Bottleneck[];
   advice: Advice;
@@ -54,6 +55,7 @@ export interface Card {
   label: string;
   value: string;
   note: string;
+  to?: string; // the address of what is behind it: "kernels?class=copy"
 }
 
 // Where the time went: parts that add up to the whole.
@@ -68,7 +70,15 @@ export interface Ring {
 export interface Slices {
   title: string;
   labels: string[];
-  parts: { part: Part; label: string; ns: number[] }[]; // a number per label
+  windows: [number, number][]; // where each is on the timeline; none of a profile's
+  parts: SlicePart[];
+}
+
+export interface SlicePart {
+  part: Part;
+  label: string;
+  ns: number[]; // a number per label
+  total_ns: number | null; // null where slices lie in each other, and a sum would count twice
 }
 
 // All spans of one name and kind.
@@ -107,6 +117,20 @@ export interface ClassTime {
   count: number;
   sum_ns: number;
   share_pct: number;
+}
+
+// GPU work by the innermost operator or scope around its launch; none where no launch is known.
+export interface Operators {
+  kernels: string[];
+  list: OperatorTime[]; // most time first
+}
+
+export interface OperatorTime {
+  name: string; // empty of work that none launched
+  calls: number;
+  sum_ns: number;
+  share_pct: number; // of the time of all GPU work
+  kernels: number[]; // what it launched, in Operators.kernels
 }
 
 // How well the GPUs were used. Rates are of the least FLOP and bytes that shapes and types tell.
@@ -275,6 +299,7 @@ export interface Suggestions {
   why_no_gains: string; // empty where there are gains
   together_pct: number | null; // of the run, all of them; null where that is not known
   rough_pct: number | null; // how far the replay is off, where gains are rough for it
+  run_ns: number | null; // what percentages are of, where there are gains
   left_out: number;
   list: Suggestion[];
 }
@@ -299,6 +324,7 @@ export interface Suggestion {
 export interface Gain {
   is_bound: boolean; // it is the most that could be gained
   is_rough: boolean; // the replay is off by 3 to 10 %
+  after_ns: number | null; // the run with the middle of it; not known of several ranks
   low_ns: number | null;
   mid_ns: number | null;
   high_ns: number | null;
@@ -309,9 +335,20 @@ export interface Gain {
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";
 
-// Kernels have long C++ names; a hover tells all of it.
-export const shownName = (row: { name: string; kind: string }): string =>
-  row.kind === "kernel" ? shortName(row.name) : row.name || "(no name)";
+// Kernels have long C++ names: what the page calls them, so that none reads like another. A hover tells all of it.
+export type ShownName = (row: { name: string; kind: string }) => string;
+
+const named = new WeakMap<Summary, ShownName>();
+
+export function namesOf(summary: Summary): ShownName {
+  let shown = named.get(summary);
+  if (!shown) {
+    const short = shortNames(summary.operations.flatMap(({ kind, name }) => (kind === "kernel" ? [name] : [])));
+    shown = ({ name, kind }) => (kind === "kernel" ? (short.get(name) ?? name) : name) || "(no name)";
+    named.set(summary, shown);
+  }
+  return shown;
+}
 
 const kKinds: Record<string, string> = {
   scope: "scope", cpu_op: "operator", python: "Python", annotation: "annotation", gpu_annotation: "GPU annotation",

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Cell } from "./csv";
 import { formatCount, formatPlural } from "./format";
+import { SaveButton, saveTable } from "./save";
 import { useNarrow, usePaper } from "./theme";
 
 export interface Column<Row> {
@@ -11,6 +13,8 @@ export interface Column<Row> {
   width?: number; // pixels; the name has the rest
   narrow?: boolean; // shown where there is room for a few only; the name always is
   left?: boolean; // words begin at the left; the first column always does
+  unit?: string; // of `value`: "ns"; a saved table says it
+  saved?: (row: Row) => Cell; // what a saved table has, where that is not `value`
 }
 
 interface Sorting {
@@ -27,6 +31,7 @@ interface Props<Row> {
   height?: number;
   chosen?: Row | null;
   choose?: (row: Row) => void;
+  href?: (row: Row) => string; // where its name leads
   filter?: ComponentChildren; // beside the search: what else leaves rows out
   isLive?: boolean; // rows change by themselves, and scrolling stays where it is
 }
@@ -82,6 +87,8 @@ export function DataTable<Row>(props: Props<Row>) {
         <span class="quiet" role="status">
           {query && `${formatCount(shown.length)} of `}{formatPlural(rows.length, props.label.one, props.label.many)}
         </span>
+        <span class="grow" />
+        {shown.length > 0 && <SaveButton kind="CSV" what={props.label.many} save={() => saveTable(props.label.many, tableOf(shown, columns, name))} />}
       </div>
       <div
         class="scroller"
@@ -112,7 +119,9 @@ export function DataTable<Row>(props: Props<Row>) {
                 onClick={props.choose && (() => props.choose?.(row))}
               >
                 {seen.map(({ column, index: at }) => (
-                  <td key={column.label} class={column.left ? "left" : undefined} title={at === 0 ? name(row) : undefined}>{column.text(row)}</td>
+                  <td key={column.label} class={column.left ? "left" : undefined} title={at === 0 ? name(row) : undefined}>
+                    {at === 0 ? <Name row={row} {...props} /> : column.text(row)}
+                  </td>
                 ))}
               </tr>
             ))}
@@ -124,6 +133,21 @@ export function DataTable<Row>(props: Props<Row>) {
       {paper && shown.length > last && <p class="quiet">… {formatCount(shown.length - last)} more in the page itself</p>}
     </div>
   );
+}
+
+// The name of a row is what the keyboard reaches it by.
+function Name<Row>({ row, columns, choose, chosen, href }: Props<Row> & { row: Row }) {
+  const text = columns[0]!.text(row);
+  if (href) return <a href={href(row)}>{text}</a>;
+  if (choose) return <button type="button" class="row-name" aria-pressed={row === chosen}>{text}</button>; // the row takes the click
+  return <>{text}</>;
+}
+
+// All rows that are shown, with whole names, and figures as they are rather than as people read them.
+function tableOf<Row>(rows: Row[], columns: Column<Row>[], name: (row: Row) => string): Cell[][] {
+  const kept = columns.filter(({ label }) => label !== "");
+  const heads = kept.map(({ label, unit }) => (unit ? `${label} (${unit})` : label));
+  return [heads, ...rows.map((row) => kept.map((column, index) => column.saved ? column.saved(row) : index === 0 ? name(row) : column.value(row)))];
 }
 
 function Heading(props: { label: string; left: boolean; index: number; sort: Sorting; setSort: (sort: Sorting) => void }) {

@@ -42,6 +42,15 @@ export async function start() {
       return output;
     },
 
+    // The page of the profile JSON that `trace` is converted to.
+    async converted(name, trace) {
+      const [input, between, output] = [`${name}.trace.json`, `${name}.json`, `${name}.html`].map((file) => join(folder, file));
+      await writeFile(input, JSON.stringify(trace));
+      await promisify(execFile)(program, ["convert", input, between, "--format", "profile"]);
+      await promisify(execFile)(program, ["report", between, "-o", output]);
+      return output;
+    },
+
     // Records a program; the path of the memory page of its run.
     async recordedMemory(name, ...program_and_arguments) {
       const run = join(folder, `${name}.pftrace`);

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { drop, start } from "./browser.mjs";
+import { drop, frame, start } from "./browser.mjs";
 import { evilNames, profile, trainingTrace } from "./traces.mjs";
 
 let stage;
@@ -20,8 +20,8 @@ test("a profile dropped onto the page opens in it, and the report is a click awa
   await page.getByText("The GPU worked 60.0 % of 10.0 ms").waitFor();
   assert.match(await page.locator("header").innerText(), /\.\/service/);
   assert.match(await page.locator(".finding").first().innerText(), /70\.0 %[\s\S]*infer/);
-  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Memory"]);
-  await page.keyboard.press("2");
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Flame", "Memory", "Suggestions"]);
+  await page.keyboard.press("4");
   await page.getByText("20 MB").first().waitFor();
   await page.getByRole("button", { name: "Back to the report" }).click();
   await page.keyboard.press("1");
@@ -52,7 +52,9 @@ test("what is no profile is refused in a sentence, and the page stays", async ()
   for (const [name, text, words] of [
     ["photo.png", "\u0089PNG", "not JSON"],
     ["other.json", '{"a": 1}', "neither entries nor a summary"],
-    ["trace.json", JSON.stringify(trainingTrace()), "fathom report TRACE -o report.html"],
+    ["trace.json", JSON.stringify(trainingTrace()), "This is a trace, not a profile. To open it: fathom open trace.json"],
+    ["bare trace.json", JSON.stringify(trainingTrace().traceEvents), "To open it: fathom open 'bare trace.json'"],
+    ["run.pftrace", "\n\u0001\u0002", "If it is a trace: fathom open run.pftrace"],
   ]) {
     await drop(page, name, text);
     await page.getByRole("alert").getByText(words).waitFor();
@@ -75,4 +77,38 @@ test("a page without a report welcomes, and has a demo", async () => {
   await page.getByRole("button", { name: "Show the demo" }).click();
   await page.getByText("The GPU worked").waitFor();
   await page.finish();
+});
+
+test("the demo has a timeline, a flame graph, suggestions and the mean time and calls", async () => {
+  const page = await stage.open(stage.emptyPage());
+  await page.getByRole("button", { name: "Show the demo" }).click();
+  assert.match(await page.locator("canvas[aria-label^='Mean time and calls']").getAttribute("aria-label"), /infer 6\.\d ms, 40 calls/);
+  const legend = await page.locator(".legend").nth(1).innerText();
+  assert.match(legend, /GPU/);
+  assert.doesNotMatch(legend, /ms/, "a scope is inside another: a sum would count its time twice");
+  await page.keyboard.press("2");
+  assert.ok((await frame(page)).rectangles >= 40);
+  assert.match(await page.locator(".drawing").innerText(), /200 spans/);
+  await page.keyboard.press("3");
+  assert.match(await page.locator("canvas").getAttribute("aria-label"), /Flame graph of 6 call paths/);
+  await page.keyboard.press("5");
+  assert.match(await page.locator(".suggestion").first().innerText(), /saves at most [\d.]+ %[\s\S]*Batch|Keep/);
+  await page.finish();
+});
+
+// What is drawn of a dropped profile is what a page of it has.
+test("a dropped profile has the spans and call paths of its written page", async () => {
+  const path = await stage.report("profile", profile());
+  const written = await stage.open(path, { hash: "#timeline" });
+  const dropped = await stage.open(stage.emptyPage());
+  await drop(dropped, "profile.json", JSON.stringify(profile()));
+  await dropped.getByText("The GPU worked").waitFor();
+  const seen = async (page, tab) => {
+    await page.evaluate((hash) => { location.hash = hash; }, tab);
+    await page.locator(".drawing canvas").waitFor();
+    return page.locator("canvas").getAttribute("aria-label");
+  };
+  for (const tab of ["#timeline", "#flame"]) assert.equal(await seen(dropped, tab), await seen(written, tab));
+  await written.finish();
+  await dropped.finish();
 });

@@ -31,7 +31,7 @@ async function written(name, text) {
   return JSON.parse(gunzipSync(Buffer.from(packed, "base64")).toString());
 }
 
-const kSame = ["story", "cards", "ring", "slices", "operations", "scopes", "bottlenecks", "memory", "advice", "ranks", "skew"];
+const kSame = ["story", "cards", "ring", "slices", "operations", "scopes", "bottlenecks", "memory", "advice", "suggestions", "operators", "ranks", "skew"];
 const kSameOfRun = ["name", "format", "command", "rank", "world_size", "spans", "threads"];
 
 async function same(name, text) {

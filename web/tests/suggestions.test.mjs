@@ -15,7 +15,10 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   assert.match(await first.innerText(), /Load data in worker processes/);
   assert.match(await first.locator(".gain").innerText(), /saves \d+\.\d %[\s\S]*critical/);
   assert.match(await first.locator("pre").innerText(), /num_workers=4/);
-  assert.match(await first.locator(".range").getAttribute("aria-label"), /% to .* %/);
+  assert.match(await first.locator(".before-after").getAttribute("aria-label"), /^now [\d.]+ ms, then [\d.]+ ms, [\d.]+ % to [\d.]+ % less$/);
+  const width = (name) => first.locator(`.before-after i.${name}`).evaluate((bar) => bar.getBoundingClientRect().width);
+  const saved = Number(/saves ([\d.]+) %/.exec(await first.locator(".gain > b").innerText())[1]);
+  assert.ok(Math.abs((await width("then")) / (await width("now")) - (1 - saved / 100)) < 0.01, "the bars are to scale");
   const link = first.locator(".evidence a").first();
   assert.match(await link.getAttribute("href"), /^#timeline\?span=\d+$/);
   await link.click();
@@ -23,6 +26,22 @@ test("suggestions stand with their gain, and their evidence leads to the timelin
   const details = page.locator("[aria-label='Selected span']");
   await details.waitFor();
   assert.match(await details.innerText(), /enumerate\(DataLoader\)/);
+  await page.finish();
+});
+
+test("evidence is in view, however far down its link was, and a suggestion that is linked to stands out", async () => {
+  const page = await stage.open(await stage.report("far", loadingTrace()), { viewport: { width: 900, height: 420 } });
+  const link = page.locator(".tries a").first();
+  const title = await link.innerText();
+  await link.click();
+  const asked = page.locator(".suggestion.asked");
+  assert.equal(await asked.locator("h3").innerText(), title);
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await asked.locator(".evidence a").last().click();
+  await page.locator("[aria-label='Selected span']").waitFor();
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  const { bottom } = await page.locator(".drawing canvas").first().evaluate((canvas) => canvas.getBoundingClientRect());
+  assert.ok(bottom <= 420, `the drawing ends at ${bottom}`);
   await page.finish();
 });
 

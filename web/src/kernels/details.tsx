@@ -2,13 +2,16 @@ import { formatCount, formatDuration, formatPercent } from "../format";
 import { Panel } from "../panel";
 import { Histogram } from "./histogram";
 import { rateText } from "./rates";
-import type { Operation } from "../summary";
+import type { Operation, OperatorTime } from "../summary";
+
+const kMostOperators = 8;
 
 const known = <Value,>(label: string, value: Value | null, text: (value: Value) => string): [string, string][] =>
   value === null ? [] : [[label, text(value)]];
 
-// One kernel, with its whole name.
-export function KernelDetails({ kernel, type }: { kernel: Operation; type: string }) {
+// One kernel, with its whole name, and what launches it.
+export function KernelDetails(props: { kernel: Operation; type: string; operators: OperatorTime[]; choose: (row: OperatorTime) => void }) {
+  const { kernel, type, operators } = props;
   const facts: [string, string][] = [
     ["type", type],
     ["calls", formatCount(kernel.calls)],
@@ -32,6 +35,13 @@ export function KernelDetails({ kernel, type }: { kernel: Operation; type: strin
       <dl class="facts">
         {facts.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}
       </dl>
+      {operators.length > 0 && (
+        <div class="links">
+          <h3>launched by</h3>
+          {operators.slice(0, kMostOperators).map((row) => <button key={row.name} type="button" class="tool" title={row.name} onClick={() => props.choose(row)}>{row.name}</button>)}
+          {operators.length > kMostOperators && <span class="quiet">and {formatCount(operators.length - kMostOperators)} more</span>}
+        </div>
+      )}
       {kernel.histogram && <Histogram kernel={kernel} bins={kernel.histogram} />}
     </Panel>
   );

@@ -1,8 +1,7 @@
 import { ChartView, tooltip } from "../chart";
-import { formatDuration, formatPlural } from "../format";
+import { formatDuration, formatPlural, tickText } from "../format";
 import type { Operation } from "../summary";
 import { colour } from "../theme";
-import { tickText } from "../timeline/ruler";
 
 // How many calls took how long; each bin reaches the same ratio further than the one before.
 export function Histogram({ kernel, bins }: { kernel: Operation; bins: number[] }) {

@@ -37,12 +37,12 @@ export function EfficiencyPanel({ efficiency, ofClass }: { efficiency: Efficienc
 }
 
 const kColumns: Column<ShapedWork>[] = [
-  { label: "operation and shapes", value: (row) => row.operation, text: (row) => `${row.operation} [${row.shapes}]` },
+  { label: "operation and shapes", value: (row) => row.operation, saved: (row) => `${row.operation} [${row.shapes}]`, text: (row) => `${row.operation} [${row.shapes}]` },
   { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 70 },
-  { label: "GPU time", value: (row) => row.time_ns, text: (row) => formatDuration(row.time_ns), width: 90 },
+  { label: "GPU time", value: (row) => row.time_ns, text: (row) => formatDuration(row.time_ns), unit: "ns", width: 90 },
   { label: "TFLOP/s", value: (row) => row.tflops, text: (row) => rateText(row.tflops), width: 84 },
   { label: "GB/s", value: (row) => row.gb_s, text: (row) => rateText(row.gb_s), width: 84 },
-  { label: "of peak", value: (row) => row.efficiency_pct, text: ofPeakText, width: 92, narrow: true },
+  { label: "of peak", value: (row) => row.efficiency_pct, text: ofPeakText, unit: "%", width: 92, narrow: true },
 ];
 
 interface Point {

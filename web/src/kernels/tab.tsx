@@ -1,79 +1,84 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useAsked } from "../address";
+import { CallList } from "../calls/list";
 import { ClassFilter } from "../class_filter";
-import { fillOfClass, type Fill } from "../classes";
-import { formatCount, formatDuration, formatPercent, formatPlural, known } from "../format";
-import { Bar, Nothing, Panel } from "../panel";
-import { isGpuWork, shownName, type ClassTime, type Operation, type Part } from "../summary";
+import { Choice } from "../flame/drawing";
+import { formatPlural } from "../format";
+import { Nothing, Panel } from "../panel";
+import { isGpuWork, namesOf, type Operation, type OperatorTime } from "../summary";
 import type { TabProps } from "../tab";
-import { DataTable, type Column } from "../table";
+import { DataTable } from "../table";
+import { columnsOf, typeWords } from "./columns";
 import { KernelDetails } from "./details";
-import { achievedText, ofPeakText } from "./rates";
+import { ClassGroups, OperatorGroups } from "./groups";
 import { EfficiencyPanel } from "./roofline";
 
-const kTypes: Record<Part, string> = {
-  gpu: "compute", comm: "communication", transfer: "copy", overhead: "overhead", cpu: "CPU", idle: "idle",
-};
-const typeOf = (row: Operation): string => (row.kind === "fill" ? "fill" : kTypes[row.part]);
+type Grouping = "kernel" | "class" | "operator";
+const kGroupings: { id: Grouping; title: string; hint: string }[] = [
+  { id: "kernel", title: "By name", hint: "A row per kernel" },
+  { id: "class", title: "By class", hint: "GEMM, attention, elementwise, …" },
+  { id: "operator", title: "By operator", hint: "By the operator of the framework that launched it" },
+];
 
-export function KernelsTab({ summary }: TabProps) {
-  const { classes } = summary;
+// What is seen is in the address: #kernels?class=gemm, ?operator=aten::mm, ?kernel=NAME, ?by=class.
+export function KernelsTab({ source, summary }: TabProps) {
+  const { classes, operators } = summary;
+  const [asked, ask] = useAsked("kernels");
   const all = useMemo(() => summary.operations.filter((row) => isGpuWork(row.kind)), [summary]);
-  const [ofClass, setClass] = useState(askedClass(classes));
-  const kernels = useMemo(() => (ofClass ? all.filter((row) => row.class === ofClass) : all), [all, ofClass]);
-  const columns = useMemo(() => columnsOf(all, classes), [all]);
-  const [chosen, choose] = useState<Operation | null>(null);
+  const ofClass = classes.find((row) => row.class === asked.get("class"))?.class ?? "";
+  const ofOperator = operators.list.find((row) => row.name === asked.get("operator")) ?? null;
+  const kernels = useMemo(() => filtered(all, ofClass, ofOperator, operators.kernels), [all, ofClass, ofOperator]);
+  const columns = useMemo(() => columnsOf(all, classes, namesOf(summary)), [summary]);
+  const chosen = all.find((row) => row.name === asked.get("kernel")) ?? null;
+  const details = useRef<HTMLDivElement>(null);
+  useEffect(() => { if (chosen) details.current?.scrollIntoView({ block: "nearest" }); }, []); // a link leads to what it names
   if (all.length === 0) return <Nothing>There is no GPU work in this run.</Nothing>;
+
+  const groupings = kGroupings.filter(({ id }) => id === "kernel" || (id === "class" ? classes : operators.list).length > 0);
+  const by = groupings.find(({ id }) => id === asked.get("by"))?.id ?? "kernel";
   const calls = kernels.reduce((sum, row) => sum + row.calls, 0);
+  const show = (changes: Record<string, string | null>) => ask({ by: null, class: null, operator: null, kernel: null, ...changes });
   return (
     <>
-      <Panel title="Kernels, copies and fills" note={`${formatPlural(calls, "call", "calls")}; shares of all GPU work`} span={12}>
-        <div class="choosable">
-          <DataTable
-            label={{ one: "kernel", many: "kernels" }} rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
-            filter={classes.length > 0 && <ClassFilter classes={classes} chosen={ofClass} choose={setClass} />}
-            height={Math.max(300, innerHeight - (chosen ? 590 : 260))} chosen={chosen} choose={choose}
-          />
-        </div>
+      <Panel title="Kernels, copies and fills" note={by === "kernel" ? `${formatPlural(calls, "call", "calls")}; shares of all GPU work` : "shares of all GPU work"} span={12}>
+        {groupings.length > 1 && <div class="choices"><Choice name="Rows" items={groupings} chosen={by} choose={(id) => ask({ by: id === "kernel" ? null : id })} /></div>}
+        {by === "class" && <ClassGroups classes={classes} choose={(row) => show({ class: row.class })} />}
+        {by === "operator" && <OperatorGroups operators={operators.list} choose={(row) => show({ operator: row.name })} />}
+        {by === "kernel" && (
+          <div class="choosable">
+            <DataTable
+              label={{ one: "kernel", many: "kernels" }} rows={kernels} columns={columns} name={(row) => row.name} sort={{ column: 3, down: true }}
+              filter={
+                <>
+                  {classes.length > 0 && <ClassFilter classes={classes} chosen={ofClass} choose={(name) => ask({ class: name })} />}
+                  {ofOperator && <button type="button" class="tool chip" onClick={() => ask({ operator: null })}>{operatorText(ofOperator)} ✕</button>}
+                </>
+              }
+              height={Math.max(300, innerHeight - (chosen ? 590 : 280))} chosen={chosen} choose={(row) => ask({ kernel: row === chosen ? null : row.name })}
+            />
+          </div>
+        )}
       </Panel>
-      {chosen && <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} />}
+      {chosen && (
+        <div ref={details} class="chosen-kernel">
+          <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} operators={launchersOf(chosen, summary.operators)} choose={(row) => show({ operator: row.name, kernel: chosen.name })} />
+          <CallList source={source} name={chosen.name} kind={chosen.kind} what={{ one: "launch", many: "launches" }} />
+        </div>
+      )}
       <EfficiencyPanel efficiency={summary.efficiency} ofClass={ofClass} />
     </>
   );
 }
 
-// A link may ask for one: #kernels?class=gemm.
-function askedClass(classes: ClassTime[]): string {
-  const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("class");
-  return classes.find((row) => row.class === asked)?.class ?? "";
+export const operatorText = (row: OperatorTime): string => row.name || "no operator known";
+
+function filtered(all: Operation[], ofClass: string, ofOperator: OperatorTime | null, names: string[]): Operation[] {
+  const launched = ofOperator && new Set(ofOperator.kernels.map((index) => names[index]));
+  return all.filter((row) => (!ofClass || row.class === ofClass) && (!launched || launched.has(row.name)));
 }
 
-// The class where the run has any, else the type.
-const typeWords = (row: Operation, classes: ClassTime[]): string =>
-  classes.find((known) => known.class === row.class)?.label ?? typeOf(row);
-
-const kRateColumns: Column<Operation>[] = [
-  { label: "achieved", value: (row) => row.efficiency_pct, text: achievedText, width: 112 },
-  { label: "of peak", value: (row) => row.efficiency_pct, text: ofPeakText, width: 98 },
-];
-
-function columnsOf(kernels: Operation[], classes: ClassTime[]): Column<Operation>[] {
-  const hasClasses = classes.length > 0;
-  const hasRates = kernels.some((row) => row.tflops !== null);
-  const fill = (row: Operation): Fill => (hasClasses && row.class ? fillOfClass(row.class) : row.part);
-  const words = (row: Operation) => typeWords(row, classes);
-  const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
-  const time = (label: string, value: (row: Operation) => number): Column<Operation> =>
-    ({ label, value, text: (row) => formatDuration(value(row)), width: 82 });
-  return [
-    { label: "kernel", value: (row) => row.name, text: (row) => shownName(row) },
-    { label: hasClasses ? "class" : "type", left: true, value: words, text: (row) => <span class="type"><i class={`fill ${fill(row)}`} />{words(row)}</span>, width: hasClasses ? 158 : 146 },
-    { label: "calls", value: (row) => row.calls, text: (row) => formatCount(row.calls), width: 76 },
-    { ...time("sum", (row) => row.total_ns), narrow: true },
-    time("mean", (row) => row.mean_ns),
-    ...(hasRates ? [] : [time("min", (row) => row.min_ns), time("max", (row) => row.max_ns)]),
-    time("p99", (row) => row.p99_ns),
-    ...(hasRates ? kRateColumns : []),
-    { label: "share", value: (row) => row.gpu_share_pct, text: (row) => known(row.gpu_share_pct, formatPercent), width: 76, narrow: true },
-    { label: "", value: (row) => row.total_ns, text: (row) => <Bar share={row.total_ns / largest} part={fill(row)} />, width: 110 },
-  ];
+// The operators that launch a kernel, most GPU time first.
+function launchersOf(kernel: Operation, { kernels, list }: { kernels: string[]; list: OperatorTime[] }): OperatorTime[] {
+  const index = kernels.indexOf(kernel.name);
+  return list.filter((row) => row.name !== "" && row.kernels.includes(index));
 }

@@ -11,7 +11,7 @@ const placeOf = (use: MemoryUse): string => [use.scope, use.call].filter(Boolean
 const kColumns: Column<MemoryUse>[] = [
   { label: "allocated in", value: placeOf, text: placeOf },
   { label: "blocks", value: (row) => row.blocks, text: (row) => formatCount(row.blocks), width: 80 },
-  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 90, narrow: true },
+  { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), unit: "bytes", width: 90, narrow: true },
 ];
 
 export function MemoryTab({ summary }: TabProps) {

@@ -1,4 +1,6 @@
 import { formatDuration, formatGain, formatPercent } from "../format";
+import { addressOf } from "../address";
+import { Link } from "../link";
 import { Panel, type Width } from "../panel";
 import type { Advice, Recommendation } from "../summary";
 
@@ -9,20 +11,20 @@ export function AdvicePanel({ advice, span }: { advice: Advice; span: Width }) {
     <Panel title="What keeps the GPU from computing" span={span}>
       <div class="findings">
         {advice.findings.map((found) => (
-          <div class="finding" key={found.what}>
+          <Link class="finding" key={found.what} to="suggestions">
             <div class="share">{formatPercent(found.share_pct)}</div>
             <div class="what">
               <span class={`label ${found.part}`}>{found.what}</span>
               <p>{capitalized(found.meaning)}, {formatDuration(found.time_ns)}</p>
             </div>
-          </div>
+          </Link>
         ))}
       </div>
       {advice.recommendations.length > 0 && (
         <>
           <h3>What to try</h3>
           <ul class="tries">
-            {advice.recommendations.map((one) => <li key={one.title}><b>{one.title}</b>{gainOf(one)}. {one.hint}</li>)}
+            {advice.recommendations.map((one) => <li key={one.title}><Link to={addressOf("suggestions", { title: one.title })}><b>{one.title}</b></Link>{gainOf(one)}. {one.hint}</li>)}
           </ul>
         </>
       )}

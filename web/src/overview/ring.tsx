@@ -1,8 +1,13 @@
 import { ChartView, tooltip } from "../chart";
 import { formatDuration, formatPercent } from "../format";
 import { Legend, Panel, type Width } from "../panel";
-import type { Ring } from "../summary";
+import type { Part, Ring } from "../summary";
 import { colour } from "../theme";
+
+// What is behind each part.
+const kPlaces: Record<Part, string> = {
+  gpu: "kernels", comm: "kernels?class=communication", transfer: "kernels?class=copy", overhead: "timeline", cpu: "flame", idle: "suggestions",
+};
 
 export function RingPanel({ ring, span }: { ring: Ring; span: Width }) {
   const share = (ns: number) => formatPercent(ring.total_ns > 0 ? (ns / ring.total_ns) * 100 : 0);
@@ -38,7 +43,7 @@ export function RingPanel({ ring, span }: { ring: Ring; span: Width }) {
           <span>{ring.caption}</span>
         </p>
       </div>
-      <Legend items={parts.map((part) => ({ label: part.label, part: part.part, value: share(part.ns) }))} />
+      <Legend items={parts.map((part) => ({ label: part.label, part: part.part, value: share(part.ns), to: kPlaces[part.part] }))} />
     </Panel>
   );
 }

@@ -4,7 +4,10 @@ import type { Scope } from "../summary";
 import { DataTable, type Column } from "../table";
 
 const time = (label: string, value: (row: Scope) => number | null): Column<Scope> =>
-  ({ label, value, text: (row) => known(value(row), formatDuration), width: 84 });
+  ({ label, value, text: (row) => known(value(row), formatDuration), unit: "ns", width: 84 });
+
+const partsText = ({ gpu_ns, transfer_ns, overhead_ns, cpu_ns }: Scope): string =>
+  [gpu_ns, transfer_ns, overhead_ns, cpu_ns].map((ns) => known(ns, String)).join(" · ");
 
 const kColumns: Column<Scope>[] = [
   { label: "scope", value: (row) => row.name, text: (row) => row.name },
@@ -14,14 +17,16 @@ const kColumns: Column<Scope>[] = [
   time("mean", (row) => row.mean_ns),
   time("p50", (row) => row.p50_ns),
   time("p99", (row) => row.p99_ns),
-  { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, width: 220 },
+  { label: "GPU · transfer · overhead · CPU", value: (row) => row.gpu_ns, text: (row) => <Parts scope={row} />, unit: "ns", saved: partsText, width: 220 },
 ];
 
 // Scopes of the library, exact for the whole run.
-export function ScopeTable({ scopes }: { scopes: Scope[] }) {
+export function ScopeTable({ scopes, chosen, choose }: { scopes: Scope[]; chosen: Scope | null; choose: (row: Scope) => void }) {
   return (
     <Panel title="Scopes" note="as the recorder counted them" span={12}>
-      <DataTable label={{ one: "scope", many: "scopes" }} rows={scopes} columns={kColumns} name={(row) => row.name} sort={{ column: 3, down: true }} height={380} />
+      <div class="choosable">
+        <DataTable label={{ one: "scope", many: "scopes" }} rows={scopes} columns={kColumns} name={(row) => row.name} sort={{ column: 3, down: true }} height={380} chosen={chosen} choose={choose} />
+      </div>
     </Panel>
   );
 }

@@ -1,19 +1,27 @@
+import { stretchAddress } from "../address";
 import { ChartView, tooltip } from "../chart";
 import { durationTick, formatDuration } from "../format";
+import { useHasTab } from "../link";
 import { Legend, Panel, type Width } from "../panel";
 import type { Slices } from "../summary";
 import { colour } from "../theme";
 
-// Parts of the time, stacked, step by step.
+// Parts of the time, stacked, step by step; each leads to its stretch of the timeline.
 export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
-  const legend = slices.parts.map(({ part, label, ns }) => ({ part, label, value: formatDuration(ns.reduce((sum, each) => sum + each, 0)) }));
-  const words = legend.map(({ label, value }) => `${label} ${value}`).join(", ");
+  const leads = useHasTab()("timeline") && slices.windows.length > 0;
+  const pick = (index: number) => {
+    const stretch = slices.windows[index];
+    if (stretch) location.hash = stretchAddress(...stretch);
+  };
+  const legend = slices.parts.map(({ part, label, total_ns }) => ({ part, label, value: total_ns === null ? undefined : formatDuration(total_ns) }));
+  const words = legend.map(({ label, value }) => (value ? `${label} ${value}` : label)).join(", ");
   return (
     <Panel title={slices.title} span={span}>
       <ChartView
         label={`${slices.title}: ${words}`}
         height={190}
         data={slices}
+        pick={leads ? pick : undefined}
         config={() => ({
           type: "bar",
           data: {

@@ -1,6 +1,10 @@
 import { formatCount, formatDuration, formatPercent, known } from "../format";
 import { Bar, Panel, type Width } from "../panel";
-import { isGpuWork, shownName, type Part, type Summary } from "../summary";
+import { kernelAddress, operationAddress } from "../address";
+import type { Cell } from "../csv";
+import { Link } from "../link";
+import { SaveButton, saveTable } from "../save";
+import { isGpuWork, namesOf, type Part, type Summary } from "../summary";
 
 interface Row {
   name: string;
@@ -20,9 +24,11 @@ export const hasTop = (summary: Summary): boolean => topRows(summary).rows.lengt
 // The operations that take the most time: on the GPU where there is any, else scopes, else host work.
 export function TopOperations({ summary, span }: { summary: Summary; span: Width }) {
   const { title, note, heading, rows } = topRows(summary);
+  const shown = namesOf(summary);
   const largest = Math.max(...rows.map((row) => row.total_ns), 1);
   return (
-    <Panel title={title} note={note} span={span}>
+    <Panel title={title} note={note} span={span} to="kernels">
+      <SaveButton kind="CSV" what={title.toLowerCase()} save={() => saveTable(title.toLowerCase(), tableOf(heading, rows))} />
       <div class="scroller">
         <table>
           <thead>
@@ -35,7 +41,7 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
           <tbody>
             {rows.slice(0, kRows).map((row, index) => (
               <tr key={index}>
-                <td title={row.name}>{shownName(row)}</td>
+                <td title={row.name}><Link to={isGpuWork(row.kind) ? kernelAddress(row.name) : operationAddress(row)}>{shown(row)}</Link></td>
                 <td class="roomy">{formatCount(row.calls)}</td>
                 <td>{formatDuration(row.total_ns)}</td>
                 <td class="roomy">{known(row.mean_ns, formatDuration)}</td>
@@ -50,6 +56,12 @@ export function TopOperations({ summary, span }: { summary: Summary; span: Width
     </Panel>
   );
 }
+
+// All of them, not the first ten alone.
+const tableOf = (heading: string, rows: Row[]): Cell[][] => [
+  [heading, "calls", "total (ns)", "mean (ns)", "p99 (ns)", "share (%)"],
+  ...rows.map((row) => [row.name, row.calls, row.total_ns, row.mean_ns, row.p99_ns, row.share_pct]),
+];
 
 function topRows(summary: Summary): { title: string; note: string; heading: string; rows: Row[] } {
   const gpu = summary.operations.filter((operation) => isGpuWork(operation.kind)).map((row) => ({ ...row, share_pct: row.gpu_share_pct }));

@@ -33,9 +33,7 @@ export type Fields = Record<string, unknown>;
 
 export function readProfile(text: string): Profile {
   const root = parse(text);
-  if (isFields(root) && Array.isArray(root["traceEvents"])) {
-    throw new Error("This is a trace, not a profile. Run: fathom report TRACE -o report.html");
-  }
+  if (isTrace(root)) throw new Error("This is a trace, not a profile.");
   const entries = Array.isArray(root) ? root : isFields(root) ? root["entries"] : undefined;
   const summary = isFields(root) ? root["summary"] : undefined;
   if (!Array.isArray(entries) && !isFields(summary) && !Array.isArray(summary)) {
@@ -48,6 +46,11 @@ export function readProfile(text: string): Profile {
     figures: readFigures(summary),
   };
 }
+
+// Of Chrome's format: an object or, bare, a list of events that each have a phase.
+const isTrace = (root: unknown): boolean =>
+  (isFields(root) && Array.isArray(root["traceEvents"])) ||
+  (Array.isArray(root) && root.some((event) => isFields(event) && "ph" in event && !("operation" in event)));
 
 // {operation: figures}, or a list of figures that name their operation.
 function readFigures(summary: unknown): Figures[] {

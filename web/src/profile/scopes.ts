@@ -1,4 +1,5 @@
 import type { Part, Scope } from "../summary";
+import { walkNested } from "./nesting";
 import { numberOf, type Entry, type Figures, type Profile } from "./read";
 
 // The definitions of src/analyze/run/profile.h, for a profile that is dropped onto the page.
@@ -130,23 +131,4 @@ export function outermost(entries: Entry[]): Entry[] {
     if (parent === null) found.push(entries[index]!);
   });
   return found;
-}
-
-function walkNested(entries: Entry[], visit: (index: number, parent: number | null) => void): void {
-  const order = entries.map((_, index) => index).sort((left, right) => {
-    const a = entries[left]!;
-    const b = entries[right]!;
-    if (a.thread !== b.thread) return a.thread < b.thread ? -1 : 1;
-    return a.start_ns - b.start_ns || b.end_ns - a.end_ns;
-  });
-  let open: number[] = [];
-  let thread: string | null = null;
-  for (const index of order) {
-    const entry = entries[index]!;
-    if (entry.thread !== thread) open = [];
-    thread = entry.thread;
-    while (open.length > 0 && entries[open.at(-1)!]!.end_ns < entry.end_ns) open.pop();
-    visit(index, open.at(-1) ?? null);
-    open.push(index);
-  }
 }

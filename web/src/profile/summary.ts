@@ -1,6 +1,7 @@
 import { formatBytes, formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import type { Bottleneck, Card, Memory, Ring, Scope, Slices, Story, Summary } from "../summary";
 import { numberOf, textOf, type Entry, type Profile } from "./read";
+import { suggestionsOfProfile } from "./suggestions";
 import { outermost, scopesOf, weightOf } from "./scopes";
 
 const kBottlenecks = 5;
@@ -34,6 +35,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     ring,
     slices: partsByScope(scopes),
     operations: [],
+    operators: { kernels: [], list: [] },
     classes: [],
     efficiency: {
       device_name: null, mfu_pct: null, steps: [], work: [], text: [],
@@ -42,7 +44,7 @@ export function summaryOfProfile(profile: Profile, source: string): Summary {
     scopes,
     bottlenecks: bottlenecksOf(scopes),
     advice: { findings: [], recommendations: [] },
-    suggestions: null,
+    suggestions: suggestionsOfProfile(scopes, profile.figures),
     memory: memoryOf(profile.entries),
     ranks: [],
     skew: null,
@@ -72,11 +74,12 @@ function partsByScope(scopes: Scope[]): Slices | null {
   return {
     title: "GPU, transfer, overhead and CPU by operation",
     labels: measured.map((scope) => scope.name),
+    windows: [],
     parts: [
-      { part: "gpu", label: "GPU", ns: measured.map((scope) => scope.gpu_ns ?? 0) },
-      { part: "transfer", label: "transfer", ns: measured.map((scope) => scope.transfer_ns ?? 0) },
-      { part: "overhead", label: "overhead", ns: measured.map((scope) => scope.overhead_ns ?? 0) },
-      { part: "cpu", label: "CPU", ns: measured.map((scope) => scope.cpu_ns ?? 0) },
+      { part: "gpu", label: "GPU", ns: measured.map((scope) => scope.gpu_ns ?? 0), total_ns: null },
+      { part: "transfer", label: "transfer", ns: measured.map((scope) => scope.transfer_ns ?? 0), total_ns: null },
+      { part: "overhead", label: "overhead", ns: measured.map((scope) => scope.overhead_ns ?? 0), total_ns: null },
+      { part: "cpu", label: "CPU", ns: measured.map((scope) => scope.cpu_ns ?? 0), total_ns: null },
     ],
   };
 }
@@ -84,7 +87,7 @@ function partsByScope(scopes: Scope[]): Slices | null {
 function bottlenecksOf(scopes: Scope[]): Bottleneck[] {
   let cumulative_pct = 0;
   return scopes.slice(0, kBottlenecks).flatMap((scope) => {
-    if (scope.share_pct === null) return [];
+    if (scope.share_pct === null || weightOf(scope) <= 0) return [];
     cumulative_pct += scope.share_pct;
     return [{ name: scope.name, kind: "scope", part: scope.part, self_ns: weightOf(scope), share_pct: scope.share_pct, cumulative_pct }];
   });

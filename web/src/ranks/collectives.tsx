@@ -5,7 +5,7 @@ import { DataTable, type Column } from "../table";
 
 const nameOf = (row: Collective): string => (row.group ? `${row.name} (group ${row.group})` : row.name);
 const time = (label: string, value: (row: Collective) => number): Column<Collective> =>
-  ({ label, value, text: (row) => formatDuration(value(row)), width: 130 });
+  ({ label, value, text: (row) => formatDuration(value(row)), unit: "ns", width: 130 });
 
 const kColumns: Column<Collective>[] = [
   { label: "collective", value: nameOf, text: nameOf },

@@ -7,12 +7,12 @@ import { RankChart } from "./chart";
 import { Collectives } from "./collectives";
 
 const percent = (label: string, value: (row: Rank) => number | null): Column<Rank> =>
-  ({ label, value, text: (row) => known(value(row), formatPercent), width: 92 });
+  ({ label, value, text: (row) => known(value(row), formatPercent), unit: "%", width: 92 });
 
 const kColumns: Column<Rank>[] = [
   { label: "rank", value: (row) => row.rank, text: (row) => row.label },
   { label: "GPU", value: (row) => row.device, text: (row) => known(row.device, String), width: 54 },
-  { label: "run", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), width: 90 },
+  { label: "run", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), unit: "ns", width: 90 },
   { ...percent("compute", (row) => row.compute_pct), narrow: true },
   { ...percent("communication", (row) => row.communication_pct), width: 124 },
   percent("copies", (row) => row.memory_pct),
@@ -22,7 +22,7 @@ const kColumns: Column<Rank>[] = [
 ];
 
 const time = (label: string, value: (row: Rank) => number | null): Column<Rank> =>
-  ({ label, value, text: (row) => known(value(row), formatDuration), width: 82 });
+  ({ label, value, text: (row) => known(value(row), formatDuration), unit: "ns", width: 82 });
 
 // Where the ranks share collectives, who waits for whom.
 const kSkewColumns: Column<Rank>[] = [

@@ -1,17 +1,23 @@
+import { useEffect, useRef } from "preact/hooks";
+import { spanAddress, useAsked } from "../address";
 import { formatCount, formatDuration, formatGain, formatPercent } from "../format";
+import { Link } from "../link";
 import { Nothing, Panel } from "../panel";
-import type { Gain, Suggestion, Suggestions } from "../summary";
+import type { Suggestion, Suggestions } from "../summary";
 import type { TabProps } from "../tab";
+import { BeforeAfter } from "./gain";
 
+// A link may ask for one by its title: #suggestions?title=…
 export function SuggestionsTab({ summary }: TabProps) {
   const found = summary.suggestions;
+  const [asked] = useAsked("suggestions");
   if (!found || found.list.length === 0) {
     return <Nothing>Nothing to suggest: no rule found anything worth changing. {found?.why_no_gains}</Nothing>;
   }
   return (
     <Panel title="What to change, and what it would bring" note={noteOf(found)} span={12}>
       <ol class="suggestions">
-        {found.list.map((one, index) => <Entry key={`${index} ${one.title}`} one={one} />)}
+        {found.list.map((one, index) => <Entry key={`${index} ${one.title}`} one={one} runNs={found.run_ns} isAsked={one.title === asked.get("title")} />)}
       </ol>
       {found.left_out > 0 && <p class="quiet">{formatCount(found.left_out)} more would bring less than 3 %.</p>}
     </Panel>
@@ -24,14 +30,16 @@ function noteOf(found: Suggestions): string {
   return `${formatPercent(found.together_pct)} of the run together, each counted once, by replaying the trace${rough}`;
 }
 
-function Entry({ one }: { one: Suggestion }) {
+function Entry({ one, runNs, isAsked }: { one: Suggestion; runNs: number | null; isAsked: boolean }) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => { if (isAsked) item.current?.scrollIntoView({ block: "center" }); }, [isAsked]);
   const about = [one.type, one.operation, one.of_ranks > 1 ? `on ${one.ranks} of ${one.of_ranks} ranks` : ""].filter(Boolean);
   return (
-    <li class="suggestion">
+    <li ref={item} class={isAsked ? "suggestion asked" : "suggestion"}>
       <div class="gain">
         <b>{one.gain ? formatGain(one.gain.mid_pct, one.gain.is_bound, one.gain.is_rough) : "–"}</b>
         <span class={`priority ${one.priority}`}>{one.priority}</span>
-        {one.gain && !one.gain.is_bound && <GainRange gain={one.gain} />}
+        {one.gain && runNs !== null && <BeforeAfter gain={one.gain} runNs={runNs} />}
       </div>
       <div>
         <h3>{one.title}</h3>
@@ -46,26 +54,14 @@ function Entry({ one }: { one: Suggestion }) {
   );
 }
 
-// From the low estimate to the high one, with the middle marked.
-function GainRange({ gain: { low_pct, mid_pct, high_pct } }: { gain: Gain }) {
-  if (low_pct === null || high_pct === null) return null;
-  const range = `${formatPercent(low_pct)} to ${formatPercent(high_pct)}`;
-  return (
-    <div class="range" role="img" aria-label={range} title={range}>
-      <i style={{ left: `${low_pct}%`, width: `${Math.max(0, high_pct - low_pct)}%` }} />
-      <b style={{ left: `${mid_pct}%` }} />
-    </div>
-  );
-}
-
 function Evidence({ one }: { one: Suggestion }) {
   const rest = one.evidence_count - one.evidence.length;
   return (
     <p class="evidence" aria-label="Evidence">
       {one.evidence.map((span) => (
-        <a key={span.place} class="tool" href={`#timeline?span=${span.place}`} title={span.name}>
+        <Link key={span.place} class="tool" to={spanAddress(span.place)} title={span.name}>
           {formatDuration(span.duration_ns)} at {formatDuration(span.start_ns)}
-        </a>
+        </Link>
       ))}
       {rest > 0 && <span class="quiet">and {formatCount(rest)} more</span>}
     </p>

@@ -1,10 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { formatCount, formatDuration, formatPercent } from "../format";
+import { formatCount, formatDuration, formatPercent, tickText } from "../format";
 import type { Source } from "../source";
 import { kindWords } from "../summary";
 import { launchesOf, linksOf, type Link } from "./arrows";
 import type { Timeline, Track } from "./decode";
-import { tickText } from "./ruler";
 
 // All that is known of the selected span, and the way to what it is linked with.
 export function Details(props: {

@@ -1,3 +1,4 @@
+import { tickText } from "../format";
 import type { Palette } from "../canvas/palette";
 import { kFont } from "../canvas/painter";
 import { pixelOf, scaleOf, type View } from "../canvas/view";
@@ -9,14 +10,6 @@ export function tickStep(view: View): number {
   const least = 96 / scaleOf(view);
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((times) => times * power).find((step) => step >= least) ?? power * 10;
-}
-
-// A time with as many digits as the step between ticks needs: "1.2034 s", "350 µs".
-export function tickText(ns: number, step: number): string {
-  if (ns === 0) return "0";
-  const [unit, name] = ns >= 1e9 || step >= 1e9 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : ns >= 1e3 ? [1e3, "µs"] : [1, "ns"];
-  const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
-  return `${(ns / unit).toFixed(Math.min(9, digits))} ${name}`;
 }
 
 export function drawTicks(

@@ -23,7 +23,7 @@ const kColours: { id: "part" | "class"; title: string; hint: string }[] = [
 // Decoded once a source, so that coming back to the tab is immediate.
 const decoded = new WeakMap<Source, Promise<Timeline | null>>();
 
-function timelineOf(source: Source): Promise<Timeline | null> {
+export function timelineOf(source: Source): Promise<Timeline | null> {
   let timeline = decoded.get(source);
   if (!timeline) {
     timeline = source.timeline().then((bytes) => (bytes ? decodeTimeline(bytes) : null));
