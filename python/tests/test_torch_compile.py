@@ -3,9 +3,9 @@ import json
 import logging
 import os
 import pathlib
+import random
 import sys
 import tempfile
-import time
 import types
 import unittest
 from unittest import mock
@@ -17,10 +17,27 @@ BREAK = ("Graph break in user code at /me/model.py:31\nGraph Break Reason: built
          "User code traceback:\n  File \"/me/model.py\", line 31, in forward\n    print(x)\n")
 
 
-def busy(ms):
-    end = time.perf_counter() + ms / 1e3
-    while time.perf_counter() < end:
-        pass
+class Clock:
+    """Goes on only when somebody works, and not quite evenly; so that no test depends on the machine."""
+
+    def __init__(self):
+        self.ns = 0
+        self.random = random.Random(1)
+
+    def work(self, ms):
+        self.ns += int(ms * 1e6 * self.random.uniform(1.0, 1.02))
+
+    def read(self):
+        return self.ns
+
+
+clock = Clock()
+
+
+def setUpModule():
+    patch = mock.patch("time.perf_counter_ns", clock.read)
+    patch.start()
+    unittest.addModuleCleanup(patch.stop)
 
 
 def log(metadata, payload=None):
@@ -50,7 +67,7 @@ def fake_torch(compiled_ms=1.0, logs=True, fails=()):
                     log({"compilation_metrics": {"co_name": "forward", "co_filename": "/me/model.py", "co_firstlineno": 29,
                                                  "dynamo_cumulative_compile_time_us": 2500}, **ID})
             calls.append(args or named)
-            busy(compiled_ms)
+            clock.work(compiled_ms)
 
         return call
 
@@ -59,7 +76,7 @@ def fake_torch(compiled_ms=1.0, logs=True, fails=()):
 
 
 def model(x, scale=1):
-    busy(3.0)
+    clock.work(3.0)
 
 
 class Analyze(unittest.TestCase):

@@ -17,8 +17,16 @@ std::string_view without_spaces(std::string_view token) {
 simdjson::simdjson_result<std::string_view> raw_text(simdjson::ondemand::value value) {
   simdjson::ondemand::json_type type{};
   if (const auto error = value.type().get(type)) return error;
-  if (type == simdjson::ondemand::json_type::object) return value.get_object().raw_json();
-  if (type == simdjson::ondemand::json_type::array) return value.get_array().raw_json();
+  if (type == simdjson::ondemand::json_type::object) {
+    simdjson::ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    return object.raw_json();
+  }
+  if (type == simdjson::ondemand::json_type::array) {
+    simdjson::ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    return array.raw_json();
+  }
   return value.raw_json_token();
 }
 
@@ -46,7 +54,7 @@ std::optional<Members> quick_members(std::string_view object) {
     members.emplace_back(in_object(rest.substr(0, rest.find('"'))),
                          in_object(without_spaces(value)));
   }
-  if (!document.at_end()) return {};
+  if (!without_spaces(object).ends_with('}')) return {};
   return members;
 }
 
