@@ -25,7 +25,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR
 
 # All that is installed, and no benchmark.
 add_custom_target(installed)
-foreach(part fathom fathom_analysis fathom_monitor_library fathom_runtime_library fathom_program fathom_opencl fathom_cuda fathom_manual)
+foreach(part fathom fathom_analysis fathom_monitor_library fathom_runtime_library fathom_program fathom_opencl fathom_cuda fathom_manual fathom_python)
   if(TARGET ${part})
     add_dependencies(installed ${part})
   endif()
@@ -43,6 +43,10 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "Fathom records what a program does on the GPU, reads the traces of others, and says where the time
 went, what changed between runs and what to change. Program, libraries, headers and recorders.")
+# The module needs Debian's Python, and NumPy only where columns are asked for.
+if(TARGET fathom_python)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3 (>= 3.11), python3-numpy")
+endif()
 # Libraries by what the files need; our own are in the package.
 find_program(SHLIBDEPS dpkg-shlibdeps)
 if(SHLIBDEPS)

@@ -54,4 +54,16 @@ grep -q '</html>' "$root/tmp/report.html"
 test -e "$root/usr/lib/fathom/libfathom_opencl.so"
 fathom profile -o "$inside/tmp/run.pftrace" -- true 2>/dev/null
 test -s "$root/tmp/run.pftrace"
-echo "  an installed Fathom works, alone and from a separate project"
+
+# The Python module, of the Python that it was built for, and the program through it.
+if [ "$how" != root ]; then
+  in_python() { PYTHONPATH=$root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$@"; }
+  (cd "$work" && in_python -c '
+import fathom, fathom.monitor, fathom.profiling, fathom.runtime
+with fathom.scope("installed"):
+    pass
+assert fathom.get_profiler().get_summary()["installed"].call_count == 1
+assert fathom.read("profile.json").report()["source"] == "profile.json"')
+  in_python -m fathom --version | grep -q fathom
+fi
+echo "  an installed Fathom works, alone, from a separate project and from Python"

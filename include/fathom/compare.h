@@ -65,7 +65,10 @@ class FATHOM_API RunComparison {
   std::vector<OperationComparison> regressions(std::size_t most = 5) const;
   std::vector<OperationComparison> improvements(std::size_t most = 5) const;
 
-  void print_summary() const;  // to standard output, as `fathom compare` writes it
+  std::string summary_text() const;  // as `fathom compare` writes it
+  std::string regressions_text(std::size_t most = 5) const;
+  std::string improvements_text(std::size_t most = 5) const;
+  void print_summary() const;  // the same, to standard output
   void print_regressions(std::size_t most = 5) const;
   void print_improvements(std::size_t most = 5) const;
   void export_json(const std::string& path) const;  // as docs/compare.schema.json says

@@ -51,6 +51,7 @@ class FATHOM_API Scope {
   Scope& operator=(Scope&& other) noexcept;
 
   void end() noexcept;
+  void fail() noexcept;  // marked as ended by an error that is no C++ exception, when it ends
   void attribute(const Attribute& attribute) noexcept;  // no effect on one that is not measured
 
  private:

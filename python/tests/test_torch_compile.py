@@ -10,6 +10,7 @@ import types
 import unittest
 from unittest import mock
 
+from fathom.errors import Error
 from fathom.torch_compile import TorchCompileAnalyzer
 
 ID = {"frame_id": 0, "frame_compile_id": 0, "attempt": 0}
@@ -155,16 +156,16 @@ class Reports(unittest.TestCase):
 class WithoutTorch(unittest.TestCase):
     def test_one_clear_line(self):
         with mock.patch.dict(sys.modules, {"torch": None}):
-            with self.assertRaisesRegex(RuntimeError, "^TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'$"):
+            with self.assertRaisesRegex(Error, "^TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'$"):
                 TorchCompileAnalyzer().analyze(model, 1)
-            with self.assertRaisesRegex(RuntimeError, "no module 'torch'"):
+            with self.assertRaisesRegex(Error, "no module 'torch'"):
                 TorchCompileAnalyzer().compare_modes(model, 1)
 
     def test_an_old_one_is_named(self):
         old = types.ModuleType("torch")
         old.__version__ = "1.13.1"
         with mock.patch.dict(sys.modules, {"torch": old}):
-            with self.assertRaisesRegex(RuntimeError, "torch 1.13.1 has no torch.compile"):
+            with self.assertRaisesRegex(Error, "torch 1.13.1 has no torch.compile"):
                 TorchCompileAnalyzer().analyze(model, 1)
 
 

@@ -55,9 +55,9 @@ std::vector<OperationComparison> to_public(const Changes& changes) {
   return operations;
 }
 
-void print(const Changes& changes, const char* none) {
+std::string table_of(const Changes& changes, const char* none) {
   const std::string table = report::change_table(changes, base::terminal_width(stdout));
-  base::say(stdout, table.empty() ? fmt::format("  {}\n", none) : table);
+  return table.empty() ? fmt::format("  {}\n", none) : table;
 }
 
 RunComparison compared(const std::vector<compare::Run>& base,
@@ -136,16 +136,28 @@ std::vector<OperationComparison> RunComparison::improvements(std::size_t most) c
   return to_public(content_->report.comparison.improvements(most));
 }
 
+std::string RunComparison::summary_text() const {
+  return report::to_text(content_->report, kRows, base::terminal_width(stdout));
+}
+
+std::string RunComparison::regressions_text(std::size_t most) const {
+  return table_of(content_->report.comparison.regressions(most), "Nothing got slower.");
+}
+
+std::string RunComparison::improvements_text(std::size_t most) const {
+  return table_of(content_->report.comparison.improvements(most), "Nothing got faster.");
+}
+
 void RunComparison::print_summary() const {
-  base::say(stdout, report::to_text(content_->report, kRows, base::terminal_width(stdout)));
+  base::say(stdout, summary_text());
 }
 
 void RunComparison::print_regressions(std::size_t most) const {
-  print(content_->report.comparison.regressions(most), "Nothing got slower.");
+  base::say(stdout, regressions_text(most));
 }
 
 void RunComparison::print_improvements(std::size_t most) const {
-  print(content_->report.comparison.improvements(most), "Nothing got faster.");
+  base::say(stdout, improvements_text(most));
 }
 
 void RunComparison::export_json(const std::string& path) const {

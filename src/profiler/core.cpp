@@ -68,14 +68,23 @@ bool leave_to_anyone(ThreadState& state) {
   return !state.free_scopes.empty();
 }
 
-void on_thread_exit(void* pointer) {
-  auto* const state = static_cast<ThreadState*>(pointer);
-  const std::lock_guard lock(live().mutex);
+void leave_thread(ThreadState* state) {
   if (!live().states.contains(state)) return;
   if (current_thread == state) current_thread = nullptr;
   if (leave_to_anyone(*state)) return;
   live().states.erase(state);
   state->core->retire(*state);
+}
+
+void on_thread_exit(void* pointer) {
+  auto* const state = static_cast<ThreadState*>(pointer);
+  const std::lock_guard lock(live().mutex);
+  if (!live().states.contains(state)) return;
+  const std::vector<ThreadState*> lanes = std::move(state->lanes);
+  for (ThreadState* const lane : lanes) {
+    if (lane != nullptr) leave_thread(lane);
+  }
+  leave_thread(state);
 }
 
 }  // namespace
@@ -211,23 +220,35 @@ Options Core::options() const {
   return options_;
 }
 
+ThreadState* Core::make_thread(std::uint32_t lane) {
+  auto state = std::make_shared<ThreadState>(*this, lane);
+  ThreadState* const made = state.get();
+  {
+    const std::lock_guard lock(live().mutex);
+    live().states.insert(made);
+  }
+  const std::lock_guard lock(mutex_);
+  threads_.push_back(std::move(state));
+  return made;
+}
+
 ThreadState* Core::thread() noexcept {
   if (!has_key_) return nullptr;
-  if (void* const known = pthread_getspecific(key_)) return static_cast<ThreadState*>(known);
+  const bool is_global = &generation_ == &global_generation;
   try {
-    auto state = std::make_shared<ThreadState>(*this);
-    ThreadState* const made = state.get();
-    {
-      const std::lock_guard lock(live().mutex);
-      live().states.insert(made);
+    auto* state = static_cast<ThreadState*>(pthread_getspecific(key_));
+    if (state == nullptr) {
+      state = make_thread(0);
+      pthread_setspecific(key_, state);
     }
-    {
-      const std::lock_guard lock(mutex_);
-      threads_.push_back(std::move(state));
+    if (const std::uint32_t lane = current_lane; lane > 0) {
+      std::vector<ThreadState*>& lanes = state->lanes;
+      if (lanes.size() <= lane) lanes.resize(lane + 1);
+      if (lanes[lane] == nullptr) lanes[lane] = make_thread(lane);
+      state = lanes[lane];
     }
-    pthread_setspecific(key_, made);
-    if (&generation_ == &global_generation) current_thread = made;
-    return made;
+    if (is_global) current_thread = state;
+    return state;
   } catch (...) {
     return nullptr;
   }
@@ -357,16 +378,18 @@ void Core::start_over_in_child() noexcept {
     const std::lock_guard lock(mutex_);
     for (const auto& state : threads_) {
       for (const auto& scope : state->free_scopes) scope->keeper.store(FreeScope::Keeper::nobody);
+      disown_open_scopes(*state);
       forget_in_child(*state);
     }
     pool.start_over_in_child();
     std::erase_if(threads_, [&](const auto& each) { return each.get() != own; });
   }
   if (own != nullptr) {
-    disown_open_scopes(*own);
     own->free_scopes.clear();
     own->abandoned.store(0);
+    own->lanes.clear();
   }
+  if (&generation_ == &global_generation) current_thread = nullptr;  // a lane, perhaps: look again
   reset();
 }
 

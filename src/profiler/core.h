@@ -52,9 +52,10 @@ class Core {
   }
   Options options() const;
 
-  // The calling thread's state, made on first use; null when there is no memory for it.
+  // The calling thread's state, of the lane in use, made on first use; null when there is no memory
+  // for it.
   ThreadState* thread() noexcept;
-  ThreadState* existing_thread() const noexcept {  // null where it has none yet
+  ThreadState* existing_thread() const noexcept {  // its lane 0; null where it has none yet
     return has_key_ ? static_cast<ThreadState*>(pthread_getspecific(key_)) : nullptr;
   }
   void retire(ThreadState& state) noexcept;  // when its thread ends
@@ -101,6 +102,7 @@ class Core {
 
  private:
   void change() noexcept;  // a new generation; with the mutex held
+  ThreadState* make_thread(std::uint32_t lane);
 
   std::atomic<std::uint64_t> own_generation_ = 0;
   std::atomic<std::uint64_t>& generation_;
@@ -142,9 +144,11 @@ ScopeRef refer_to_innermost(ThreadState& thread) noexcept;
 OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept;
 
 // At `end` ticks, with annotations for it.
-void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept;
+void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations,
+               bool failed = false) noexcept;
 
-// In a forked child: the scopes that are open are the parent's, and nothing is told of them.
+// What is open is not counted and may be left at any time: in a forked child, where it is the
+// parent's, and where its thread is gone.
 void disown_open_scopes(ThreadState& thread) noexcept;
 
 // Where the thread is gone and the last scope that it left open has ended; under live_scopes().

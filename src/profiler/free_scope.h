@@ -15,6 +15,7 @@ struct FreeScope {
   OpenScope open{};
   pthread_t thread = pthread_self();
   std::string annotations;  // for its end
+  std::atomic<bool> failed = false;
 
   // Who ends it. Its own thread may where it is the thread's; the rest is under live_scopes().
   enum class Keeper : std::uint8_t {

@@ -60,7 +60,7 @@ void end_elsewhere(FreeScope& scope) {
       thread.abandoned.fetch_add(1, std::memory_order_release);
       return;
     case FreeScope::Keeper::anyone:
-      end_scope(scope.open, end, scope.annotations);
+      end_scope(scope.open, end, scope.annotations, scope.failed);
       forget(thread, scope);
       if (thread.free_scopes.empty()) retire_ownerless(thread);
       return;
@@ -71,7 +71,12 @@ void end_elsewhere(FreeScope& scope) {
 }
 
 void close_abandoned_here(Core& core) noexcept {
-  if (ThreadState* const thread = core.existing_thread()) close_abandoned(*thread);
+  ThreadState* const thread = core.existing_thread();
+  if (thread == nullptr) return;
+  close_abandoned(*thread);
+  for (ThreadState* const lane : thread->lanes) {
+    if (lane != nullptr) close_abandoned(*lane);
+  }
 }
 
 }  // namespace
@@ -81,7 +86,7 @@ void close_abandoned(ThreadState& thread) noexcept {
   for (std::size_t i = thread.free_scopes.size(); i-- > 0;) {
     const std::shared_ptr<FreeScope> scope = thread.free_scopes[i];
     if (scope->keeper.load(std::memory_order_acquire) != FreeScope::Keeper::closing) continue;
-    end_scope(scope->open, scope->end, scope->annotations);
+    end_scope(scope->open, scope->end, scope->annotations, scope->failed);
     forget(thread, *scope);
     thread.abandoned.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -111,8 +116,12 @@ void Scope::end() noexcept {
       scope->keeper.load(std::memory_order_acquire) == detail::FreeScope::Keeper::thread &&
       pthread_equal(scope->thread, pthread_self()) != 0;
   if (!is_here) return detail::end_elsewhere(*scope);
-  detail::end_scope(scope->open, detail::ticks(), scope->annotations);
+  detail::end_scope(scope->open, detail::ticks(), scope->annotations, scope->failed);
   detail::forget(*scope->open.thread, *scope);
+}
+
+void Scope::fail() noexcept {
+  if (open_ != nullptr) open_->failed = true;
 }
 
 void Scope::attribute(const Attribute& attribute) noexcept {

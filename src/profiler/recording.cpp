@@ -194,7 +194,7 @@ void Recording::add_sequence(const std::shared_ptr<ThreadState>& thread) {
   const std::uint64_t track = track_number(getpid(), start_ns_, thread->number + 1);
   std::string out;
   append_sequence_start(out, id, track, start_ns_);
-  append_thread(out, id, track, process_track_, getpid(), thread->tid, thread->name);
+  append_thread(out, id, track, process_track_, getpid(), thread->track_tid, thread->name);
   file_.append(out);
   sequences_.try_emplace(thread.get(), file_, thread, id, start_ns_, clock_);
 }

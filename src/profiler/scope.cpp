@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "fathom/detail/lanes.h"
 #include "profiler/clock.h"
 #include "profiler/core.h"
 #include "profiler/thread_state.h"
@@ -87,7 +88,8 @@ void push_end(ThreadState& thread, const OpenScope& scope, std::size_t inside, s
 }
 
 // A scope that began while there was a profile to be in, and ends in whatever way.
-void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept {
+void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations,
+                  bool has_failed = false) noexcept {
   if (scope.operation == kDisowned) return;
   ThreadState& thread = *scope.thread;
   if (scope.operation == 0) {  // sampling left it out
@@ -97,7 +99,7 @@ void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotati
   // CPUs' clocks may be a few ticks apart.
   end = std::max(end, scope.start);
   const std::uint64_t duration = end - scope.start;
-  const bool failed = *thread.uncaught > scope.uncaught;
+  const bool failed = has_failed || *thread.uncaught > scope.uncaught;
   const std::optional<std::size_t> inside = count_inside(thread, scope);
   if (!inside) return;
   push_end(thread, scope, *inside, end, failed, annotations);
@@ -161,8 +163,9 @@ OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept {
   return 0;
 }
 
-void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations) noexcept {
-  leave_slowly(scope, end, annotations);
+void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations,
+               bool failed) noexcept {
+  leave_slowly(scope, end, annotations, failed);
 }
 
 void disown_open_scopes(ThreadState& thread) noexcept {
@@ -252,6 +255,34 @@ void leave(OpenScope& scope) noexcept {
   if (put(thread, end_word(end))) [[unlikely]]
     return leave_next_block(scope, duration);
   finish(scope, duration);
+}
+
+void leave_at(OpenScope& scope, std::uint64_t end, bool failed) noexcept {
+  leave_slowly(scope, end, {}, failed);
+}
+
+void leave_failed(OpenScope& scope) noexcept {
+  leave_slowly(scope, ticks(), {}, true);
+}
+
+std::uint64_t scope_ticks() noexcept {
+  return ticks();
+}
+
+void use_lane(std::uint32_t lane) noexcept {
+  if (lane == current_lane) return;
+  current_lane = lane;
+  if (current_thread != nullptr) global_core()->thread();
+}
+
+void disown_this_thread() noexcept {
+  const auto& core = global_core();
+  ThreadState* const thread = core != nullptr ? core->existing_thread() : nullptr;
+  if (thread == nullptr) return;
+  disown_open_scopes(*thread);
+  for (ThreadState* const lane : thread->lanes) {
+    if (lane != nullptr) disown_open_scopes(*lane);
+  }
 }
 
 }  // namespace fathom::detail

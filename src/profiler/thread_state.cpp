@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <string>
 
 #include "profiler/core.h"
 
@@ -32,11 +33,15 @@ const unsigned* uncaught_counter() {
   return &reinterpret_cast<const Globals*>(abi::__cxa_get_globals())->uncaught_exceptions;
 }
 
-std::string thread_name() {
+std::string thread_name(std::uint32_t lane) {
   char name[16] = {};  // the longest that Linux has
+  if (lane > 0) return "tasks " + std::to_string(lane + 1);
   if (pthread_getname_np(pthread_self(), name, sizeof name) != 0) return {};
   return name;
 }
+
+// Beyond the numbers that Linux gives.
+constexpr std::int64_t kFirstLaneTid = std::int64_t{1} << 30;
 
 std::uint32_t next_number() {
   static std::atomic<std::uint32_t> count = 0;
@@ -46,14 +51,17 @@ std::uint32_t next_number() {
 }  // namespace
 
 constinit thread_local ThreadState* current_thread = nullptr;
+constinit thread_local std::uint32_t current_lane = 0;
 
-ThreadState::ThreadState(Core& owner)
+ThreadState::ThreadState(Core& owner, std::uint32_t lane_number)
     : open(&root),
       uncaught(uncaught_counter()),
       core(&owner),
       tid(gettid()),
-      name(thread_name()),
       number(next_number()),
+      lane(lane_number),
+      name(thread_name(lane_number)),
+      track_tid(lane_number == 0 ? tid : kFirstLaneTid + number),
       scratch(std::make_unique<Block>()) {
   random = static_cast<std::uint64_t>(tid) * 0x9E3779B97F4A7C15 + 1;
   operations = map_table();

@@ -27,7 +27,7 @@ struct FreeScope;
 // others may look at is atomic or under the mutex.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what a scope touches comes first
 struct ThreadState {
-  explicit ThreadState(Core& owner);
+  ThreadState(Core& owner, std::uint32_t lane);
   ~ThreadState();
   ThreadState(const ThreadState&) = delete;
   ThreadState& operator=(const ThreadState&) = delete;
@@ -52,8 +52,11 @@ struct ThreadState {
   std::atomic<unsigned> abandoned = 0;                  // of them, ended by other threads
 
   const std::int64_t tid;
-  const std::string name;
   const std::uint32_t number;  // counts up from 0 within the profiler
+  const std::uint32_t lane;    // 0, or which of the thread's others this is (fathom/detail/lanes.h)
+  const std::string name;
+  const std::int64_t track_tid;     // in files: there each lane is a thread
+  std::vector<ThreadState*> lanes;  // of lane 0: the others, by their number; [0] is null
   const pthread_t pthread = pthread_self();
 
   std::atomic<bool> finished = false;  // the thread is gone
@@ -74,6 +77,9 @@ struct ThreadState {
 // Of the global profiler; null until the thread's first scope. One pointer is all the TLS there is:
 // a library that is loaded late has no room for more.
 extern constinit thread_local ThreadState* current_thread [[gnu::tls_model("initial-exec")]];
+
+// What use_lane() said last.
+extern constinit thread_local std::uint32_t current_lane;
 
 // The thread's words. All but push take the mutex.
 void begin_timeline(ThreadState& thread, bool streaming) noexcept;

@@ -108,7 +108,7 @@ Block* wanted_block(ThreadState& thread) noexcept {
       thread.stream = block;
     }
     thread.stream_tail = block;
-    block->tid = thread.tid;
+    block->tid = thread.track_tid;
     block->place = thread.streamed_blocks++;
     thread.name.copy(block->name, sizeof block->name - 1);
     block->thread.store(thread.number + 1, std::memory_order_release);

@@ -1,0 +1,119 @@
+"""The examples in docstrings and in docs/python.md run as they are; types hold under mypy --strict."""
+import doctest
+import importlib
+import importlib.util
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+
+import fathom
+
+ROOT = Path(os.environ["FATHOM_SOURCE_DIR"])
+
+
+def load_tests(loader, tests, pattern):
+    flags = doctest.ELLIPSIS
+    for found in pkgutil.walk_packages(fathom.__path__, "fathom."):
+        if found.name != "fathom.__main__" and not found.name.startswith("fathom._"):
+            tests.addTests(doctest.DocTestSuite(importlib.import_module(found.name), optionflags=flags, setUp=fresh))
+    for module in (fathom, importlib.import_module("fathom._scopes")):
+        tests.addTests(doctest.DocTestSuite(module, optionflags=flags, setUp=fresh))
+    return tests
+
+
+def fresh(_test):
+    fathom.get_profiler(enabled=True).reset()
+
+
+class Docs(unittest.TestCase):
+    def test_the_tour_runs(self):
+        blocks = (ROOT / "docs" / "python.md").read_text().split("```python\n")[1:]
+        code = "\n".join(block.split("```")[0] for block in blocks)
+        with tempfile.TemporaryDirectory() as folder:
+            trace = ROOT / "tests" / "golden" / "training_step" / "trace.json"
+            shutil.copy(trace, os.path.join(folder, "trace.json"))
+            ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_the_notebook_runs(self):
+        import json
+
+        notebook = json.loads((ROOT / "examples" / "trace.ipynb").read_text())
+        code = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(ROOT / "tests" / "golden" / "training_step" / "trace.json", os.path.join(folder, "trace.json"))
+            ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+
+
+@unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy")
+class Types(unittest.TestCase):
+    def test_a_users_file_and_the_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "user.py")
+            with open(path, "w") as file:
+                file.write(textwrap.dedent("""\
+                    import asyncio
+                    import fathom
+                    from fathom.monitor import GPUProfiler, GPUProfilerConfig
+                    from fathom.profiling import UnifiedProfiler
+                    from fathom.runtime import UnifiedCatalyticLattice
+
+
+                    @fathom.profile_function
+                    def half(x: int) -> float:
+                        return x / 2
+
+
+                    @fathom.profile_function(operation="twice")
+                    def twice(x: int) -> int:
+                        return 2 * x
+
+
+                    @fathom.profile_function("later")
+                    async def later(x: int) -> str:
+                        return str(x)
+
+
+                    reveal_type(half)
+                    reveal_type(twice)
+                    reveal_type(later)
+                    with fathom.scope("load", size=3):
+                        fathom.push("a")
+                        fathom.pop()
+                    profiler: fathom.GPUProfiler = fathom.get_profiler()
+                    with profiler.profile("x", device="gpu", size=3):
+                        count: int = profiler.get_summary()["x"].call_count
+                    trace = fathom.read("trace.json")
+                    rows = trace.spans.where(kind="kernel")
+                    idle: float = trace.hta()["gpu_idle_time_pct"]
+                    changes = fathom.compare_profiling_runs("a.json", ["b.json"]).get_regressions(3)
+                    names: list[str] = [each.operation for each in changes]
+                    session = UnifiedProfiler("out").profile_function(half, 3, iterations=2)
+                    total: float | None = session.total_time_ms
+                    path, ms = UnifiedCatalyticLattice(2, 4).find_shortest_path(0, 3)
+
+
+                    async def watch() -> int:
+                        async with GPUProfiler(GPUProfilerConfig(demo=True)) as watching:
+                            return len((await watching.get_gpu_status()).devices)
+
+
+                    asyncio.run(watch())
+                    """))
+            said = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, path, "-p", "fathom"],
+                                  capture_output=True, text=True).stdout
+        self.assertIn("Success", said, said)
+        for function in ("def (x: builtins.int) -> builtins.float", "def (x: builtins.int) -> builtins.int",
+                         "def (x: builtins.int) -> typing.Coroutine[Any, Any, builtins.str]"):
+            self.assertIn(f'Revealed type is "{function}"', said)
+
+
+if __name__ == "__main__":
+    unittest.main()
