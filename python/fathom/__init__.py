@@ -26,6 +26,7 @@ _HOMES = {
     "ComparisonSummary": "comparison", "OperationComparison": "comparison", "RunComparison": "comparison",
     "compare_profiling_runs": "comparison",
     "OptimizationSuggestion": "optimizer", "ProfilerOptimizer": "optimizer",
+    "CompileResult": "torch_compile", "GraphBreak": "torch_compile", "TorchCompileAnalyzer": "torch_compile",
 }
 _MODULES = {"monitor", "profiling", "runtime"}
 

@@ -24,6 +24,9 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from .__main__ import program
+from .errors import Error, InputError
+
 __all__ = ["CompileResult", "GraphBreak", "TorchCompileAnalyzer"]
 
 MODES = ("default", "reduce-overhead", "max-autotune")
@@ -103,15 +106,15 @@ class TorchCompileAnalyzer:
         if kind == "json":
             pathlib.Path(path).write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
         elif kind != "html":
-            raise ValueError(f"format {kind!r}: html or json")
+            raise InputError(f"format {kind!r}: html or json")
         elif result.logs is None:
-            raise ValueError("there are no logs of torch.compile to show: torch wrote none. JSON has the figures")
+            raise InputError("there are no logs of torch.compile to show: torch wrote none. JSON has the figures")
         else:
             _run_fathom("compile", result._folder, "-o", str(path))
 
     def _analyze(self, mode: str, model: Callable[..., Any], input: Any, warmup: int, iterations: int) -> CompileResult:
         if warmup < 0 or iterations < 1:
-            raise ValueError("warmup is at least 0 and iterations at least 1")
+            raise InputError("warmup is at least 0 and iterations at least 1")
         torch = _torch()
         call = _call_with(torch, input)
         result = CompileResult(self.backend, mode)
@@ -139,9 +142,9 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise RuntimeError("TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'") from None
+        raise Error("TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'") from None
     if not hasattr(torch, "compile"):
-        raise RuntimeError(f"TorchCompileAnalyzer needs PyTorch 2.2 or later: torch {torch.__version__} has no torch.compile")
+        raise Error(f"TorchCompileAnalyzer needs PyTorch 2.2 or later: torch {torch.__version__} has no torch.compile")
     return torch
 
 
@@ -272,19 +275,8 @@ def _recommend(result: CompileResult) -> None:
             result.recommendations.append(f"CUDA graphs were not used, {one['reason']}: {one['advice']}")
 
 
-def _program() -> str:
-    """The program `fathom`: the one that is named, the one of this build or installation, the one in PATH."""
-    package = pathlib.Path(__file__).absolute().parent
-    built = package.parent.parent / "bin" / "fathom"
-    installed = package.parents[3] / "bin" / "fathom" if len(package.parents) > 3 else built
-    for program in (os.environ.get("FATHOM_PROGRAM"), built, installed, shutil.which("fathom")):
-        if program and os.access(program, os.X_OK):
-            return str(program)
-    raise RuntimeError("the program 'fathom' is not in PATH; FATHOM_PROGRAM names it elsewhere")
-
-
 def _run_fathom(*words: str) -> str:
-    run = subprocess.run([_program(), *words], capture_output=True, text=True)
+    run = subprocess.run([program(), *words], capture_output=True, text=True)
     if run.returncode != 0:
-        raise RuntimeError(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"fathom {words[0]} failed")
+        raise Error(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"fathom {words[0]} failed")
     return run.stdout

@@ -49,6 +49,7 @@ class Recording:
 
     def functions(self):
         chrome = self.run_file + ".json"
+        pathlib.Path(chrome).unlink(missing_ok=True)
         subprocess.run([PROGRAM, "convert", self.run_file, chrome], check=True, capture_output=True)
         document = json.loads(pathlib.Path(chrome).read_text())
         return [Function(event["name"], event["pid"], event["tid"], event["ts"], event["ts"] + event["dur"])

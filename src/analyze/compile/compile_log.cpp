@@ -31,6 +31,7 @@ class LogReader {
 
   void read(const LogRecord& record) {
     ++log_.records;
+    if (says_nothing(record)) return;
     const auto envelope = members_of(record.json);
     if (!envelope) {
       ++log_.unreadable_json;
@@ -191,7 +192,7 @@ class LogReader {
     add(parts.inductor,
         time_of(*metrics, {"inductor_cumulative_compile_time_us", "inductor_compile_time_s"}));
     at.is_over = true;
-    logs_breaks_ = logs_breaks_ || metrics->contains("dynamo_cumulative_compile_time_us");
+    logs_breaks_ = logs_breaks_ || !member(*metrics, "dynamo_cumulative_compile_time_us").empty();
     const auto take_text = [&](std::string& to, std::string_view field) {
       if (const std::string_view value = member(*metrics, field); !value.empty())
         to = text_of(value);

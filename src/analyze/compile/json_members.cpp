@@ -1,23 +1,79 @@
 #include "analyze/compile/json_members.h"
 
+#include <simdjson.h>
+
 #include <algorithm>
 
 #include "trace/read/number.h"
 
 namespace fathom::analyze {
 
+namespace {
+
+std::string_view without_spaces(std::string_view token) {
+  return token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+}
+
+simdjson::simdjson_result<std::string_view> raw_text(simdjson::ondemand::value value) {
+  simdjson::ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == simdjson::ondemand::json_type::object) {
+    simdjson::ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return error;
+    return object.raw_json();
+  }
+  if (type == simdjson::ondemand::json_type::array) {
+    simdjson::ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return error;
+    return array.raw_json();
+  }
+  return value.raw_json_token();
+}
+
+// As simdjson reads it; nothing where it finds a fault, which may be one that others do not mind.
+std::optional<Members> quick_members(std::string_view object) {
+  thread_local simdjson::ondemand::parser parser;
+  thread_local std::string padded;
+  padded.reserve(object.size() + simdjson::SIMDJSON_PADDING);
+  padded = object;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object found;
+  if (parser.iterate(padded.data(), padded.size(), padded.capacity()).get(document)) return {};
+  if (document.get_object().get(found)) return {};
+  // Views into what was given, not into the copy.
+  const auto in_object = [&](std::string_view text) {
+    return object.substr(static_cast<std::size_t>(text.data() - padded.data()), text.size());
+  };
+  Members members;
+  for (auto field : found) {
+    simdjson::ondemand::raw_json_string key;
+    std::string_view value;
+    if (field.key().get(key) || raw_text(field.value()).get(value)) return {};
+    const std::string_view rest =
+        std::string_view(padded).substr(static_cast<std::size_t>(key.raw() - padded.data()));
+    members.emplace_back(in_object(rest.substr(0, rest.find('"'))),
+                         in_object(without_spaces(value)));
+  }
+  if (!without_spaces(object).ends_with('}')) return {};
+  return members;
+}
+
+}  // namespace
+
 std::optional<Members> members_of(std::string_view object) {
+  if (auto members = quick_members(object)) return members;
   Members members;
   const bool is_right = base::for_each_member(
       object, base::JsonScanner::Mode::lenient,
-      [&](std::string_view key, std::string_view value) { members[key] = value; });
+      [&](std::string_view key, std::string_view value) { members.emplace_back(key, value); });
   if (!is_right) return {};
   return members;
 }
 
 std::string_view member(const Members& members, std::string_view key) {
-  const auto at = members.find(key);
-  return at == members.end() || at->second == "null" ? std::string_view{} : at->second;
+  const auto at = std::find_if(members.rbegin(), members.rend(),
+                               [&](const auto& field) { return field.first == key; });
+  return at == members.rend() || at->second == "null" ? std::string_view{} : at->second;
 }
 
 std::string text_of(std::string_view value) {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/json_scan.h"
@@ -13,7 +13,8 @@
 // The fields of a small JSON object by name, as they are written; what is null is not there.
 namespace fathom::analyze {
 
-using Members = std::unordered_map<std::string_view, std::string_view>;
+// In the order of the text: an object has so few that looking at each is the quickest way.
+using Members = std::vector<std::pair<std::string_view, std::string_view>>;
 
 // Views into `object`; nothing where it is no object.
 std::optional<Members> members_of(std::string_view object);

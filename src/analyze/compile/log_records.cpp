@@ -1,6 +1,7 @@
 #include "analyze/compile/log_records.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/json_scan.h"
@@ -43,6 +44,14 @@ bool is_compile_log(std::string_view head) {
     head.remove_prefix(std::min(end + 1, head.size()));
   }
   return false;
+}
+
+bool says_nothing(const LogRecord& record) {
+  constexpr std::array<std::string_view, 5> kUnused = {"{\"describe_", "{\"dynamo_output_graph\"",
+                                                       "{\"dynamo_cpp_guards_str\"",
+                                                       "{\"dynamo_guards\"", "{\"aot_"};
+  return std::ranges::any_of(
+      kUnused, [&](std::string_view begin) { return record.json.starts_with(begin); });
 }
 
 std::string payload_text(const LogRecord& record) {

@@ -20,6 +20,9 @@ struct LogRecord {
 // "a\n\tb" → "a\nb": the payload as it was before it was written to the log.
 std::string payload_text(const LogRecord& record);
 
+// Whether it is of a kind of which we use nothing, told by its first key: half of a log.
+bool says_nothing(const LogRecord& record);
+
 // Calls `each(LogRecord)` for every record. Returns the lines that are none: not a prefix of
 // torch's with an object behind it.
 template <typename Each>

@@ -18,6 +18,8 @@ using protozero::pbf_writer;
 constexpr std::uint32_t kPythonSequence = 0x0FA72;
 constexpr std::uint64_t kFirstPythonTrack = 0x0FA7'2000'0000'0000;
 constexpr std::uint64_t kPythonCategory = 1;
+constexpr std::uint32_t kAsyncTrack =
+    2;  // trace::TrackKind::async: no line of work that a replay waits for
 constexpr std::int64_t kLongestGapNs = 50'000'000;
 
 std::string first_line(const std::string& path) {
@@ -42,11 +44,14 @@ PythonTrace::Thread& PythonTrace::thread_of(Id id) {
   packet.add_uint32(pf::packet::kSequenceId, kPythonSequence);
   pbf_writer track(packet, pf::packet::kTrackDescriptor);
   track.add_uint64(pf::track_descriptor::kUuid, at->second.track);
-  pbf_writer thread(track, pf::track_descriptor::kThread);
-  thread.add_int32(pf::thread::kPid, id.first);
-  thread.add_int32(pf::thread::kTid, id.second);
-  thread.add_string(pf::thread::kName,
-                    first_line(fmt::format("/proc/{}/task/{}/comm", id.first, id.second)));
+  // A row of its own beside the thread's: when a function began and ended is known to 10 ms, and a
+  // call of the GPU that lies within those would be said to be made by the wrong one.
+  pbf_writer ours(track, pf::track_descriptor::kFathomTrack);
+  ours.add_uint32(pf::fathom_track::kKind, kAsyncTrack);
+  ours.add_int64(pf::fathom_track::kPid, id.first);
+  ours.add_string(pf::fathom_track::kTidText, fmt::format("{} (Python)", id.second));
+  ours.add_string(pf::fathom_track::kThreadName,
+                  first_line(fmt::format("/proc/{}/task/{}/comm", id.first, id.second)));
   return at->second;
 }
 
