@@ -30,7 +30,12 @@ _HOMES = {
 }
 _MODULES = {"monitor", "profiling", "runtime"}
 
-__all__ = ["Error", "__version__", "pop", "profile_function", "push", "scope", *sorted(_HOMES), *sorted(_MODULES)]
+__all__ = [
+    "Bottleneck", "ComparisonSummary", "Error", "GPUProfiler", "OperationComparison", "OptimizationSuggestion", "ProfileEntry",
+    "ProfileSummary", "ProfilerOptimizer", "Report", "RunComparison", "Spans", "Trace", "__version__", "compare_profiling_runs",
+    "from_profiler", "get_profiler", "hta", "is_cuda_available", "monitor", "pop", "profile_function", "profiling", "push", "read",
+    "runtime", "scope",
+]
 
 if TYPE_CHECKING:
     from . import monitor, profiling, runtime

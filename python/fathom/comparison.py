@@ -1,7 +1,7 @@
 """Did it get slower? Runs compared, each operation with a verdict."""
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Iterable, Optional, Union
 
 from . import _native
@@ -65,8 +65,8 @@ class RunComparison:
     def get_summary(self) -> ComparisonSummary:
         """How many got slower and faster, and by how much the whole changed."""
         changes = [each.memory_change_mb for each in self.operations if each.memory_change_mb is not None]
-        counts: tuple[Any, ...] = self._native.summary()
-        return ComparisonSummary(*counts, sum(changes) if changes else None)
+        counts = ComparisonSummary(*self._native.summary())
+        return replace(counts, memory_change_mb=sum(changes) if changes else None)
 
     def get_regressions(self, top_n: int = 5) -> "list[OperationComparison]":
         """What got slower: what is proven, then what is suspect."""

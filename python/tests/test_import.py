@@ -15,6 +15,12 @@ class Import(unittest.TestCase):
         heavy = run("import fathom, sys; print([m for m in ('numpy', 'torch', 'cupy', 'asyncio') if m in sys.modules])")
         self.assertEqual(heavy, "[]")
 
+    def test_everything_it_lists_is_there(self):
+        names = "[n for n in fathom.__all__ if n not in fathom._MODULES]"
+        self.assertEqual(run(f"import fathom; print(all(hasattr(fathom, n) for n in {names}))"), "True")
+        listed = "set(fathom.__all__) >= set(fathom._HOMES) | fathom._MODULES"
+        self.assertEqual(run(f"import fathom; print({listed})"), "True")
+
 
 if __name__ == "__main__":
     unittest.main()
