@@ -155,6 +155,7 @@ TEST(OpenApi, EveryAnswerIsAsItIsDocumented) {
   answers.check("GET", "/", served.get("/"));
   answers.check("GET", "/api/health", served.get("/api/health"));
   answers.check("GET", "/metrics", served.get("/metrics", served.metrics));
+  answers.check("GET", "/metrics", served.get("/metrics?names=some", served.metrics));
   for (const std::string& token : {std::string(), served.metrics, served.viewer, served.admin})
     answers.check("GET", "/api/me", served.get("/api/me", token));
   for (const std::string& token : {served.viewer, served.admin})

@@ -1,8 +1,11 @@
 // Modes about memory: objects, parts of objects, images, maps, shared virtual memory, leaks.
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "record/opencl/opencl_program.h"
 
@@ -65,6 +68,24 @@ void maps() {
   std::printf("done\n");
 }
 
+std::atomic<int> objects_gone = 0;
+
+// A driver may hold an object until its own threads have put their commands away, which is after
+// clFinish. Only then was it freed.
+void release_and_wait(std::initializer_list<cl_mem> objects) {
+  using namespace std::chrono_literals;
+  objects_gone = 0;
+  for (cl_mem const object : objects) {
+    CHECK_CL(clSetMemObjectDestructorCallback(
+        object, [](cl_mem, void*) { ++objects_gone; }, nullptr));
+    CHECK_CL(clReleaseMemObject(object));
+  }
+  const auto last = std::chrono::steady_clock::now() + 10s;
+  while (objects_gone < static_cast<int>(objects.size()) && std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(10ms);  // callbacks that were set before ours are called after it
+}
+
 void images() {
   const Setup cl;
   cl_command_queue const queue = cl.queue();
@@ -106,9 +127,7 @@ void images() {
   CHECK_CL(clEnqueueUnmapMemObject(queue, image, mapped, 0, nullptr, nullptr));
   CHECK_CL(clFinish(queue));
   std::printf("%g %g\n", host[0], host[3]);
-  CHECK_CL(clReleaseMemObject(image));
-  CHECK_CL(clReleaseMemObject(other));
-  CHECK_CL(clReleaseMemObject(buffer));
+  release_and_wait({image, other, buffer});
   for (const char* const name :
        {"WriteImage", "CopyImage", "CopyImageToBuffer", "CopyBufferToImage", "ReadImage"}) {
     truth("copy", name, 1, kImageBytes);
