@@ -84,7 +84,7 @@ void column(JsonWriter& json, std::string_view name, const MemoryOverTime& over,
   json.end_array();
 }
 
-void write_blocks(JsonWriter& json, const MemoryOverTime& over, const Memory& memory) {
+void write_blocks(JsonWriter& json, const MemoryOverTime& over) {
   using Block = MemoryOverTime::Block;
   json.key("blocks").begin_object();
   column(json, "owner", over, [](const Block& block) {
@@ -92,11 +92,8 @@ void write_blocks(JsonWriter& json, const MemoryOverTime& over, const Memory& me
   });
   column(json, "stack", over, [](const Block& block) { return block.stack; });
   column(json, "bytes", over, [](const Block& block) { return block.bytes; });
-  column(json, "begin_ns", over,
-         [&](const Block& block) { return block.begin_ns - memory.begin_ns; });
-  column(json, "end_ns", over, [&](const Block& block) {
-    return block.end_ns ? std::optional(*block.end_ns - memory.begin_ns) : std::nullopt;
-  });
+  column(json, "from", over, [](const Block& block) { return block.from; });
+  column(json, "to", over, [](const Block& block) { return block.to; });
   column(json, "role", over, [](const Block& block) {
     return block.role ? std::optional(static_cast<std::uint32_t>(*block.role)) : std::nullopt;
   });
@@ -121,7 +118,7 @@ void write_device(JsonWriter& json, const DeviceMemory& device, const MemoryOver
   }
   json.end_array();
   write_owners(json, over);
-  write_blocks(json, over, memory);
+  write_blocks(json, over);
   json.end_object();
 }
 
