@@ -1,5 +1,7 @@
 #include "report/page/memory_block.h"
 
+#include <algorithm>
+
 #include "analyze/memory/memory_over_time.h"
 #include "analyze/memory/memory_roles.h"
 #include "base/json_writer.h"
@@ -110,8 +112,8 @@ void write_device(JsonWriter& json, const DeviceMemory& device, const MemoryOver
   write_unused(json, "unused_at_peak", "at the peak", device.peak, device.unused_at_peak, device);
   write_unused(json, "unused_at_end", "at the end", last, device.unused_at_end, device);
   write_failures(json, device, memory, trace);
-  json.key("peak_ns").value(device.levels[device.peak].time_ns - memory.begin_ns);
-  json.key("end_ns").value(device.levels[last].time_ns - memory.begin_ns);
+  const auto peak = std::ranges::find(over.moments, device.peak);
+  json.key("peak").value(peak - over.moments.begin());
   json.key("times_ns").begin_array();
   for (const std::size_t level : over.moments) {
     json.value(device.levels[level].time_ns - memory.begin_ns);

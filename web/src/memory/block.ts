@@ -43,8 +43,7 @@ export interface DeviceHistory {
   unused_at_peak: Unused | null;
   unused_at_end: Unused | null;
   failures: Failure[];
-  peak_ns: number;
-  end_ns: number;
+  peak: number; // its moment
   times_ns: number[];
   owners: Owner[]; // most bytes at a moment first
   of_owners: number[][];
