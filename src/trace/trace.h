@@ -96,7 +96,7 @@ struct MemoryEvent {
   std::optional<std::int64_t> total_allocated;
   std::optional<std::int64_t> total_reserved;
   TrackId track = 0;
-  NameId site = 0;                 // the call or stack that allocated it; 0 where unknown
+  NameId site = 0;  // the call or stack that allocated it; 0 where unknown
   StackId stack = 0;
   std::int32_t device_index = -1;  // as the source says; -1 where it does not
   MemoryDevice device = MemoryDevice::unknown;

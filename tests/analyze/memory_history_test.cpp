@@ -156,8 +156,7 @@ TEST(MemoryHistory, OwnersAddUpToTheLevelAtEveryMoment) {
     EXPECT_EQ(roles, level.allocated) << at;
     std::int64_t alive = 0;
     for (const MemoryOverTime::Block& block : over.blocks) {
-      const bool is_alive =
-          block.begin_ns <= level.time_ns && (!block.end_ns || *block.end_ns > level.time_ns);
+      const bool is_alive = block.from <= at && at < block.to.value_or(SIZE_MAX);
       if (is_alive) alive += block.bytes;
     }
     EXPECT_EQ(alive, level.allocated) << at;

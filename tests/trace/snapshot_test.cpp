@@ -251,7 +251,7 @@ TEST(Snapshot, OtherPicklesAreRefusedAndNothingIsRun) {
 
 // What Python's own unpickler finds in a snapshot: the same figures by other means.
 constexpr const char* kScript = R"(
-import json, pickle, sys
+import json, pickle, re, sys
 s = pickle.load(open(sys.argv[1], 'rb'))
 out = []
 for device, trace in enumerate(s['device_traces']):
@@ -271,8 +271,8 @@ for device, trace in enumerate(s['device_traces']):
             library = ('/torch/', '/site-packages/', '/dist-packages/', 'lib/python3', '/einops/', '/transformers/')
             f = next((f for f in e['frames'] if f['filename'].endswith('.py') and not any(l in f['filename'] for l in library)), None)
             op = next((f for f in e['frames'] if f['name'].startswith('at::_ops::')), None)
-            node = next((f for f in e['frames'] if f['name'].startswith('torch::autograd::generated::')), None)
-            names = [n['name'].split('::')[i] for n, i in ((node, 3), (op, 2)) if n]
+            node = next((m for m in (re.match('torch::autograd::generated::([A-Za-z0-9]*Backward[0-9]*)', f['name']) for f in e['frames']) if m), None)
+            names = ([node[1]] if node else []) + ([op['name'].split('::')[2]] if op else [])
             if f:
                 site = f"{f['filename'].split('/')[-1]}:{f['line']} {f['name']}"
             elif names:

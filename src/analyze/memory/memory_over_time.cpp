@@ -58,11 +58,12 @@ class Sums {
     return changes;
   }
 
- private:
   // The first moment at a level or after it.
   std::size_t moment_of(std::size_t level) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(*moments_, level) - moments_->begin());
   }
+
+ private:
   const std::vector<std::size_t>* moments_;
 };
 
@@ -162,9 +163,12 @@ void add_unused(const trace::Trace& trace, const DeviceMemory& device, MemoryOve
 
 void add_blocks(const trace::Trace& trace, const DeviceMemory& device,
                 const std::vector<std::uint32_t>& owners, const std::vector<MemoryRole>& roles,
-                MemoryOverTime& found) {
-  std::vector<std::uint32_t> kept(device.blocks.size());
-  std::iota(kept.begin(), kept.end(), 0U);
+                const Sums& sums, MemoryOverTime& found) {
+  std::vector<std::uint32_t> kept;
+  for (std::uint32_t at = 0; at < device.blocks.size(); ++at) {
+    const MemoryBlock& block = device.blocks[at];
+    if (sums.moment_of(block.from) != sums.moment_of(block.to)) kept.push_back(at);
+  }
   if (kept.size() > kMostBlocks) {
     std::ranges::stable_sort(kept, std::greater(),
                              [&](std::uint32_t at) { return device.blocks[at].bytes; });
@@ -179,8 +183,8 @@ void add_blocks(const trace::Trace& trace, const DeviceMemory& device,
     row.stack =
         block.is_older ? trace.allocator.older[block.index].stack : trace.memory[block.index].stack;
     row.bytes = block.bytes;
-    row.begin_ns = device.levels[block.from].time_ns;
-    if (block.to != MemoryBlock::kToTheEnd) row.end_ns = device.levels[block.to].time_ns;
+    row.from = sums.moment_of(block.from);
+    if (block.to != MemoryBlock::kToTheEnd) row.to = sums.moment_of(block.to);
     if (!roles.empty()) row.role = roles[at];
     found.blocks.push_back(row);
   }
@@ -214,7 +218,7 @@ MemoryOverTime memory_over_time(const trace::Trace& trace, const Memory& memory,
   const std::vector<MemoryRole> roles = memory_roles(trace, device);
   add_roles(device, roles, sums, found);
   add_unused(trace, device, found);
-  add_blocks(trace, device, owner_of_block, roles, found);
+  add_blocks(trace, device, owner_of_block, roles, sums, found);
   return found;
 }
 

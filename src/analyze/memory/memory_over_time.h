@@ -29,13 +29,14 @@ struct MemoryOverTime {
     MemoryRole role = MemoryRole::other;
     std::vector<std::int64_t> bytes;
   };
-  // An allocation; one that lasts to the end has no end.
+  // An allocation that is alive at the moments [from, to): by number, for times may be the same.
+  // One that lasts to the end has no end; those that no moment sees are left out.
   struct Block {
     std::uint32_t owner = 0;  // kOlder: from before the recording, and nobody knows whose
     trace::StackId stack = 0;
     std::int64_t bytes = 0;
-    std::int64_t begin_ns = 0;
-    std::optional<std::int64_t> end_ns;
+    std::size_t from = 0;
+    std::optional<std::size_t> to;
     std::optional<MemoryRole> role;
   };
 

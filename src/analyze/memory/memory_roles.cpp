@@ -89,16 +89,16 @@ class RoleFinder {
   // make: what is freed in between was kept for it.
   void find_backwards() {
     std::vector<base::Interval> found;
-    std::optional<std::int64_t> begin;
+    std::int64_t begin = 0;
+    bool is_in_one = false;
     for (const MemoryBlock& block : device_.blocks) {
       if (block.is_older) continue;
       const bool is_in = is_backward(block);
-      if (is_in && !begin) begin = time(block.from);
-      if (is_in || !begin) continue;
-      found.push_back({*begin, time(block.from)});
-      begin.reset();
+      if (is_in && !is_in_one) begin = time(block.from);
+      if (is_in_one && !is_in) found.push_back({begin, time(block.from)});
+      is_in_one = is_in;
     }
-    if (begin) found.push_back({*begin, device_.levels.back().time_ns + 1});
+    if (is_in_one) found.push_back({begin, device_.levels.back().time_ns + 1});
     backwards_ = base::subtract(base::normalize(std::move(found)), steps_);
   }
 

@@ -1,5 +1,7 @@
 #include "report/page/memory_block.h"
 
+#include <algorithm>
+
 #include "analyze/memory/memory_over_time.h"
 #include "analyze/memory/memory_roles.h"
 #include "base/json_writer.h"
@@ -84,7 +86,7 @@ void column(JsonWriter& json, std::string_view name, const MemoryOverTime& over,
   json.end_array();
 }
 
-void write_blocks(JsonWriter& json, const MemoryOverTime& over, const Memory& memory) {
+void write_blocks(JsonWriter& json, const MemoryOverTime& over) {
   using Block = MemoryOverTime::Block;
   json.key("blocks").begin_object();
   column(json, "owner", over, [](const Block& block) {
@@ -92,11 +94,8 @@ void write_blocks(JsonWriter& json, const MemoryOverTime& over, const Memory& me
   });
   column(json, "stack", over, [](const Block& block) { return block.stack; });
   column(json, "bytes", over, [](const Block& block) { return block.bytes; });
-  column(json, "begin_ns", over,
-         [&](const Block& block) { return block.begin_ns - memory.begin_ns; });
-  column(json, "end_ns", over, [&](const Block& block) {
-    return block.end_ns ? std::optional(*block.end_ns - memory.begin_ns) : std::nullopt;
-  });
+  column(json, "from", over, [](const Block& block) { return block.from; });
+  column(json, "to", over, [](const Block& block) { return block.to; });
   column(json, "role", over, [](const Block& block) {
     return block.role ? std::optional(static_cast<std::uint32_t>(*block.role)) : std::nullopt;
   });
@@ -113,15 +112,15 @@ void write_device(JsonWriter& json, const DeviceMemory& device, const MemoryOver
   write_unused(json, "unused_at_peak", "at the peak", device.peak, device.unused_at_peak, device);
   write_unused(json, "unused_at_end", "at the end", last, device.unused_at_end, device);
   write_failures(json, device, memory, trace);
-  json.key("peak_ns").value(device.levels[device.peak].time_ns - memory.begin_ns);
-  json.key("end_ns").value(device.levels[last].time_ns - memory.begin_ns);
+  const auto peak = std::ranges::find(over.moments, device.peak);
+  json.key("peak").value(peak - over.moments.begin());
   json.key("times_ns").begin_array();
   for (const std::size_t level : over.moments) {
     json.value(device.levels[level].time_ns - memory.begin_ns);
   }
   json.end_array();
   write_owners(json, over);
-  write_blocks(json, over, memory);
+  write_blocks(json, over);
   json.end_object();
 }
 

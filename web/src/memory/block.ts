@@ -43,8 +43,7 @@ export interface DeviceHistory {
   unused_at_peak: Unused | null;
   unused_at_end: Unused | null;
   failures: Failure[];
-  peak_ns: number;
-  end_ns: number;
+  peak: number; // its moment
   times_ns: number[];
   owners: Owner[]; // most bytes at a moment first
   of_owners: number[][];
@@ -56,13 +55,14 @@ export interface DeviceHistory {
   left_out_blocks: number; // the smallest
 }
 
-// A column each. An owner of null is from before the recording; an end of null is none.
+// A column each. Alive at the moments [from, to), by number; an end of null is none. An owner of null is from before the
+// recording.
 export interface Blocks {
   owner: (number | null)[];
   stack: number[]; // 0: unknown
   bytes: number[];
-  begin_ns: number[];
-  end_ns: (number | null)[];
+  from: number[];
+  to: (number | null)[];
   role: (number | null)[];
 }
 
@@ -104,12 +104,10 @@ export const levelAt = ({ of_owners, of_others, older }: DeviceHistory, moment: 
 
 // What was alive at a moment, by who allocated it, most bytes first.
 export function aliveAt(device: DeviceHistory, moment: number, roleNames: string[]): AliveRow[] {
-  const time = device.times_ns[moment]!;
-  const { owner, stack, bytes, begin_ns, end_ns, role } = device.blocks;
+  const { owner, stack, bytes, from: begin, to: end, role } = device.blocks;
   const rows = new Map<number | null, AliveRow & { byStack: Map<number, AliveRow["stacks"][number]> }>();
   for (let at = 0; at < bytes.length; ++at) {
-    const end = end_ns[at] ?? null;
-    if (begin_ns[at]! > time || (end !== null && end <= time)) continue;
+    if (begin[at]! > moment || (end[at] ?? Infinity) <= moment) continue;
     const whose = owner[at] ?? null;
     let row = rows.get(whose);
     if (!row) {

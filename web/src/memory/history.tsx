@@ -16,28 +16,27 @@ const kBy: { id: By; title: string; hint: string }[] = [
 // Who had how much over time, and what was alive at the moment that is chosen: the peak, to begin with.
 export function History({ block, device, end }: { block: MemoryBlock; device: DeviceHistory; end: number }) {
   const [by, setBy] = useState<By>("line");
-  const [time, setTime] = useState(device.peak_ns);
-  const moment = momentAt(device.times_ns, time);
+  const [moment, setMoment] = useState(device.peak);
   const last = device.times_ns.length - 1;
   const layers = useMemo(() => layersOf(device, by), [device, by]);
   const at = device.times_ns[moment]!;
-  const when = at === device.peak_ns ? "at the peak" : moment === last ? "at the end" : `at ${formatDuration(at)}`;
+  const when = moment === device.peak ? "at the peak" : moment === last ? "at the end" : `at ${formatDuration(at)}`;
   return (
     <>
       <Panel title="Memory over time" note="by who allocated it; click a moment to see what was alive then" span={12}>
         <div class="filters">
           {device.of_roles.length > 0 && <Choice name="Stacked by" items={kBy} chosen={by} choose={setBy} />}
           <span role="group" aria-label="Moment">
-            <button class="tool" aria-pressed={at === device.peak_ns} onClick={() => setTime(device.peak_ns)}>Peak</button>
-            <button class="tool" aria-pressed={moment === last} onClick={() => setTime(device.end_ns)}>End</button>
+            <button class="tool" aria-pressed={moment === device.peak} onClick={() => setMoment(device.peak)}>Peak</button>
+            <button class="tool" aria-pressed={moment === last} onClick={() => setMoment(last)}>End</button>
           </span>
           <input
             type="range" class="moment" aria-label="Moment" min={0} max={last} value={moment} aria-valuetext={`${formatDuration(at)}: ${formatBytes(levelAt(device, moment))}`}
-            onInput={(event) => setTime(device.times_ns[Number(event.currentTarget.value)]!)}
+            onInput={(event) => setMoment(Number(event.currentTarget.value))}
           />
           <span class="quiet" role="status">{formatDuration(at)}: {formatBytes(levelAt(device, moment))} allocated</span>
         </div>
-        <StackedChart device={device} layers={layers} end={end} moment={moment} choose={setTime} />
+        <StackedChart device={device} layers={layers} end={end} moment={moment} choose={(ns) => setMoment(momentAt(device.times_ns, ns))} />
         <div class="legend">
           {layers.map((layer) => (
             <span key={layer.label} title={layer.label}>

@@ -44,10 +44,17 @@ std::string_view with_its_folder(std::string_view file) {
   return before == std::string_view::npos ? file : file.substr(before + 1);
 }
 
-// "at::_ops::neg::redispatch(…)" → "at::_ops::neg"; "torch::autograd::generated::LogBackward0::
-// apply(…)" → "LogBackward0".
-std::string_view until_the_method(std::string_view name, std::size_t from) {
-  return name.substr(0, name.find("::", from));
+// "at::_ops::neg::redispatch(…)" → "at::_ops::neg".
+std::string_view op_of(std::string_view name) {
+  return name.substr(0, name.find("::", kOps.size()));
+}
+
+// "torch::autograd::generated::LogBackward0::apply(…)", "…::LogBackward0_apply_functional(…)" →
+// "LogBackward0"; empty for what is no node.
+std::string_view node_of(std::string_view name) {
+  name = name.substr(kNodes.size());
+  name = name.substr(0, name.find_first_of(":(_"));
+  return name.find("Backward") == std::string_view::npos ? std::string_view() : name;
 }
 
 }  // namespace
@@ -71,11 +78,12 @@ StackReader::Frame StackReader::read(PickleRef frame) {
     return {is_of_the_user(file) ? Kind::user : Kind::library, whole};
   }
   if (name.starts_with(kOps)) {
-    return {Kind::op, part_.names.intern(until_the_method(name, kOps.size()))};
+    return {Kind::op, part_.names.intern(op_of(name))};
   }
   if (name.starts_with(kNodes)) {
-    const std::string_view node = name.substr(kNodes.size());
-    return {Kind::node, part_.names.intern(until_the_method(node, 0))};
+    const std::string_view node = node_of(name);
+    if (node.empty()) return {};
+    return {Kind::node, part_.names.intern(node)};
   }
   if (name.starts_with(kEngine)) return {Kind::engine, 0};
   return {};
