@@ -97,7 +97,7 @@ await browser.close();
 await rm(folder, { recursive: true });
 
 console.log(`${spans} spans, ${(size / 1e6).toFixed(1)} MB, ${kRounds} rounds: medians to open, best of ${kRounds * kShortRounds} for frames`);
-print("page size", size / spans, 25 + 420e3 / spans, "bytes a span", (25 + 420e3 / spans).toFixed(1));
+print("page size", size / spans, 25 + 500e3 / spans, "bytes a span", (25 + 500e3 / spans).toFixed(1));
 print("page open", median(opened), median(floor), "s", 2);
 console.log(`  frames p95 of all rounds: ${moving.map((ms) => ms.toFixed(0)).sort((a, b) => a - b).join(" ")} ms`);
 print("page frame p95", Math.min(...moving), Math.min(...resting), "ms", 33);
