@@ -40,9 +40,10 @@ test("a moment shows what was alive then, with its stacks", async () => {
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
   await page.locator("tbody tr", { hasText: "model.py:39 forward" }).click();
-  assert.deepEqual(await page.locator(".frames li").allInnerTexts(), ["at::_ops::mm", "einops/_backends.py:291 einsum", "project/model.py:39 forward", "project/train.py:7 main"]);
-  const canvas = await page.locator(".stacked canvas").boundingBox();
-  await page.mouse.click(canvas.x + canvas.width - 20, canvas.y + 100);
+  assert.deepEqual(await page.locator(".stacks .frames li").allInnerTexts(), ["at::_ops::mm", "einops/_backends.py:291 einsum", "project/model.py:39 forward", "project/train.py:7 main"]);
+  const canvas = page.locator(".stacked canvas");
+  const { width } = await canvas.boundingBox();
+  await canvas.click({ position: { x: width * 0.9, y: 100 } });
   assert.match(await alive(page), /^Alive at (the end|3\.\d ms) 24[01] MB/, "a click on the chart chooses a moment");
   await page.getByRole("button", { name: "By purpose" }).click();
   assert.match(await page.locator(".stacked canvas").getAttribute("aria-label"), /weights, optimizer state, gradients, activations/);
