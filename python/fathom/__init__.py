@@ -19,7 +19,6 @@ from .errors import Error
 # Where the rest is: loaded when it is first asked for.
 _HOMES = {
     "Bottleneck": "profiler", "GPUProfiler": "profiler", "ProfileEntry": "profiler", "ProfileSummary": "profiler",
-    "CompileResult": "torch_compile", "GraphBreak": "torch_compile", "TorchCompileAnalyzer": "torch_compile",
     "get_profiler": "profiler", "is_cuda_available": "profiler",
     "Spans": "trace", "Trace": "trace", "from_profiler": "trace", "hta": "trace", "read": "trace",
     "Report": "report",
@@ -31,10 +30,10 @@ _HOMES = {
 _MODULES = {"monitor", "profiling", "runtime"}
 
 __all__ = [
-    "Bottleneck", "ComparisonSummary", "Error", "GPUProfiler", "OperationComparison", "OptimizationSuggestion", "ProfileEntry",
-    "ProfileSummary", "ProfilerOptimizer", "Report", "RunComparison", "Spans", "Trace", "__version__", "compare_profiling_runs",
-    "from_profiler", "get_profiler", "hta", "is_cuda_available", "monitor", "pop", "profile_function", "profiling", "push", "read",
-    "runtime", "scope",
+    "Bottleneck", "ComparisonSummary", "CompileResult", "Error", "GPUProfiler", "GraphBreak", "OperationComparison",
+    "OptimizationSuggestion", "ProfileEntry", "ProfileSummary", "ProfilerOptimizer", "Report", "RunComparison", "Spans",
+    "TorchCompileAnalyzer", "Trace", "__version__", "compare_profiling_runs", "from_profiler", "get_profiler", "hta",
+    "is_cuda_available", "monitor", "pop", "profile_function", "profiling", "push", "read", "runtime", "scope",
 ]
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ its logs (before 2.3) what is known from them is None.
 """
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
@@ -140,7 +141,7 @@ class TorchCompileAnalyzer:
 
 def _torch() -> Any:
     try:
-        import torch
+        torch: Any = importlib.import_module("torch")
     except ImportError:
         raise Error("TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'") from None
     if not hasattr(torch, "compile"):
@@ -150,7 +151,7 @@ def _torch() -> Any:
 
 def _call_with(torch: Any, input: Any) -> Callable[[Callable[..., Any]], float]:
     """A function that calls another with the input and gives its milliseconds, the GPU's work included."""
-    cuda = getattr(torch, "cuda", None)
+    cuda: Any = getattr(torch, "cuda", None)
     has_gpu = cuda is not None and cuda.is_available()
 
     def call(function: Callable[..., Any]) -> float:

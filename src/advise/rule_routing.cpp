@@ -91,14 +91,22 @@ void move_to_host(Edits& edits, const Facts& facts, SpanId call, const Trip& tri
     scale_work(edits, facts.plan, row, 0);
     scale_lag(edits, facts.plan, row, 0);
   }
+  // The calls that wait go away, and what the host did beside them becomes the work.
+  const HostLines& host = facts.on.host;
   const base::Interval time{facts.spans.start_ns[call], facts.spans.end_ns(call)};
-  const auto [first, last] = pieces_within(facts.on.host, facts.thread_of(call), time);
+  const auto [first, last] = pieces_within(host, facts.thread_of(call), time);
+  const auto is_wait = [&](std::size_t piece) {
+    return host.span[piece] != kNoSpan && facts.is_wait(host.span[piece]);
+  };
+  std::int64_t besides_ns = 0;
+  for (std::size_t i = first; i < last; ++i)
+    if (!is_wait(i)) besides_ns += host.start_ns[i + 1] - host.start_ns[i];
+  const double most_ns = std::min(host_ns, static_cast<double>(facts.spans.duration_ns[call]));
+  const double factor = besides_ns == 0 ? 1 : most_ns / static_cast<double>(besides_ns);
   for (std::size_t i = first; i < last; ++i) {
-    const SpanId span = facts.on.host.span[i];
-    if (span != kNoSpan && facts.is_wait(span)) ignore_waits_of(edits, facts.plan, span);
+    if (is_wait(i)) ignore_waits_of(edits, facts.plan, host.span[i]);
+    scale_piece(edits, facts.plan, i, is_wait(i) ? 0 : factor);
   }
-  const double left = host_ns / static_cast<double>(facts.spans.duration_ns[call]);
-  scale_host(edits, facts.plan, call, std::min(1.0, left));
 }
 
 }  // namespace

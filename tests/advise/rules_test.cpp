@@ -100,8 +100,8 @@ TEST(Rules, AnOperationThatGoesToTheGpuForLittleStaysOnTheHost) {
   const Suggestion* one = find(found, "routing");
   ASSERT_TRUE(one != nullptr && found.has_gains) << found.why_no_gains;
   EXPECT_EQ(one->operation, "tiny");
-  // 30 µs on the host instead of 200 µs.
-  EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 170e3, 30 * 10e3);
+  // 30 µs on the host instead of 200 µs, less what its calls take to return.
+  EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 170e3, 30 * 15e3);
 }
 
 TEST(Rules, WhereTheHostWasMeasuredRoutingGoesByThat) {
@@ -116,7 +116,7 @@ TEST(Rules, WhereTheHostWasMeasuredRoutingGoesByThat) {
   const Suggestions found = suggest(trace, false, takes(80e3));
   const Suggestion* one = find(found, "routing");
   ASSERT_TRUE(one != nullptr && one->gain);
-  EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 120e3, 30 * 10e3);
+  EXPECT_NEAR(static_cast<double>(one->gain->mid_ns), 30 * 120e3, 30 * 15e3);
   EXPECT_NE(one->expected_improvement.find("2.4 ms that fathom tune measured on this machine"),
             std::string::npos)
       << one->expected_improvement;
