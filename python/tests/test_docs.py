@@ -54,7 +54,7 @@ class Docs(unittest.TestCase):
 
 @unittest.skipUnless(importlib.util.find_spec("mypy"), "no mypy")
 class Types(unittest.TestCase):
-    def test_a_users_file_and_the_package(self):
+    def test_a_users_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "user.py")
             with open(path, "w") as file:
@@ -107,10 +107,9 @@ class Types(unittest.TestCase):
 
                     asyncio.run(watch())
                     """))
-            for what in (["-p", "fathom"], [path]):
-                said = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, *what],
-                                      capture_output=True, text=True).stdout
-                self.assertIn("Success", said, said)
+            said = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, path],
+                                  capture_output=True, text=True).stdout
+        self.assertIn("Success", said, said)
         for function in ("def (x: builtins.int) -> builtins.float", "def (x: builtins.int) -> builtins.int",
                          "def (x: builtins.int) -> typing.Coroutine[Any, Any, builtins.str]"):
             self.assertIn(f'Revealed type is "{function}"', said)
