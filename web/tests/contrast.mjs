@@ -37,7 +37,7 @@ export const contrastFaults = (page) =>
       const style = getComputedStyle(element);
       const back = behind(element);
       const ink = rgba(element instanceof SVGElement ? style.fill : style.color);
-      ink[3] *= opacity(element);
+      ink[3] *= opacity(element) || 1; // what is not seen is, when the pointer is there
       const size = parseFloat(style.fontSize);
       const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
       const found = ratio(over(ink, back), back);

@@ -6,11 +6,30 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "record/opencl/opencl_program.h"
 
 namespace opencl_program {
 namespace {
+
+std::atomic<int> objects_gone = 0;
+
+// A driver may hold an object until its own threads have put their commands away, which is after
+// clFinish. Only then was it freed.
+void release_and_wait(const std::vector<cl_mem>& objects) {
+  using namespace std::chrono_literals;
+  objects_gone = 0;
+  for (cl_mem const object : objects) {
+    CHECK_CL(clSetMemObjectDestructorCallback(
+        object, [](cl_mem, void*) { ++objects_gone; }, nullptr));
+    CHECK_CL(clReleaseMemObject(object));
+  }
+  const auto last = std::chrono::steady_clock::now() + 10s;
+  while (objects_gone < static_cast<int>(objects.size()) && std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(10ms);  // callbacks that were set before ours are called after it
+}
 
 void sub_buffers() {
   const Setup cl;
@@ -30,8 +49,8 @@ void sub_buffers() {
   CHECK_CL(clFinish(queue));
   CHECK_CL(clRetainMemObject(whole));
   CHECK_CL(clReleaseMemObject(whole));  // a release that frees nothing
-  for (cl_mem const part : parts) CHECK_CL(clReleaseMemObject(part));
-  CHECK_CL(clReleaseMemObject(whole));
+  parts.push_back(whole);
+  release_and_wait(parts);
   CHECK_CL(clReleaseCommandQueue(queue));
   cl.release();
   truth("fill", "FillBuffer", 8, 65'536);
@@ -66,24 +85,6 @@ void maps() {
   truth("map", "MapBuffer", 5);
   truth("map", "UnmapMemObject", 5);
   std::printf("done\n");
-}
-
-std::atomic<int> objects_gone = 0;
-
-// A driver may hold an object until its own threads have put their commands away, which is after
-// clFinish. Only then was it freed.
-void release_and_wait(std::initializer_list<cl_mem> objects) {
-  using namespace std::chrono_literals;
-  objects_gone = 0;
-  for (cl_mem const object : objects) {
-    CHECK_CL(clSetMemObjectDestructorCallback(
-        object, [](cl_mem, void*) { ++objects_gone; }, nullptr));
-    CHECK_CL(clReleaseMemObject(object));
-  }
-  const auto last = std::chrono::steady_clock::now() + 10s;
-  while (objects_gone < static_cast<int>(objects.size()) && std::chrono::steady_clock::now() < last)
-    std::this_thread::sleep_for(1ms);
-  std::this_thread::sleep_for(10ms);  // callbacks that were set before ours are called after it
 }
 
 void images() {

@@ -14,8 +14,10 @@ export function timelineOfProfile(entries: Entry[], partOf: (operation: string) 
   const names = [...new Set(order.map((entry) => entry.operation))];
   const label = new Map(names.map((name, index) => [name, index]));
   const head = {
-    begin_ns: 0, spans: order.length, labels: names.map((name) => [name, "scope", partOf(name), ""]), steps: [],
-    tracks: tracks.map(({ name, rows }) => ({ name, short_name: name, process: "", gpu: false, rows })), counters: [], instants: [],
+    begin_ns: 0, length_ns: order.reduce((last, { end_ns }) => Math.max(last, end_ns), 0), least_host_ns: 0,
+    spans: order.length, labels: names.map((name) => [name, "scope", partOf(name), ""]), steps: [],
+    tracks: tracks.map(({ name, rows }) => ({ name, short_name: name, process: "", gpu: null, annotations: false, frames: 0, quiet: false, rows })),
+    counters: [], instants: [],
   };
   const [gaps, durations, labels] = [new Column(), new Column(), new Column()];
   let at = 0;
