@@ -44,9 +44,9 @@ void pass(std::int64_t us) {
 void work() {
   FATHOM_SCOPE("outer");
   pass(200);
-  const std::int64_t since = now_ns();
   {
     FATHOM_SCOPE("inner");
+    const std::int64_t since = now_ns();  // inside, however late the scope began
     pass(100);
     profiler().record(activity(ActivityKind::api_call, since, 200, 500));
     profiler().record(activity(ActivityKind::api_call, since, 300, 100));
@@ -63,7 +63,7 @@ void work() {
     }).join();
     pass(2000);
   }
-  profiler().record(activity(ActivityKind::sync, since, 3000, 500));
+  profiler().record(activity(ActivityKind::sync, now_ns(), 500, 500));
   pass(4000);
 }
 
