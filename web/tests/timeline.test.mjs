@@ -110,7 +110,7 @@ test("a drag on the ruler selects a range: busy and idle, what ran by name, clas
   await page.keyboard.press("r");
   assert.match(await panel.locator(".selection-head").innerText(), /^20\.0 ms\s+from 0 ns to 20\.0 ms/);
   await panel.getByRole("button", { name: "sgemm_128x64" }).click();
-  assert.match(await page.getByRole("search").first().innerText(), /2 matches/);
+  await page.getByRole("search").first().getByText("2 matches").waitFor();
   await page.getByRole("button", { name: "Clear the range" }).click();
   await clickAt(page, 2.5, kStream7);
   await page.keyboard.press("m");
