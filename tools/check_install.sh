@@ -63,7 +63,7 @@ import fathom, fathom.monitor, fathom.profiling, fathom.runtime
 with fathom.scope("installed"):
     pass
 assert fathom.get_profiler().get_summary()["installed"].call_count == 1
-assert fathom.read("profile.json").report()["source"] == "profile.json"')
+assert fathom.read("profile.json").report()["run"]["source"] == "profile.json"')
   in_python -m fathom --version | grep -q fathom
 fi
 echo "  an installed Fathom works, alone, from a separate project and from Python"
