@@ -138,10 +138,16 @@ void lattices(Compute& compute) {
              serial.best_ms / parallel.best_ms / std::max(1u, std::thread::hardware_concurrency()));
   // What sharing costs, whoever else is on the cores: work that waits or is done twice.
   fmt::print(
-      "  processor time {:.1f} ms in parallel, {:.1f} ms one by one; {} waits for a lock per "
+      "  processor time {:.1f} ms in parallel, {:.1f} ms one by one; {:.2f} waits for a lock per "
       "pipeline\n",
       parallel.least_cpu_ms, serial.least_cpu_ms,
       static_cast<double>(parallel.waits) / (9.0 * static_cast<double>(options.size())));
+}
+
+// Where the router would run it now.
+const std::string& routed_to(Compute& compute, Operation operation, double size) {
+  const Router& router = compute.router();
+  return router.devices()[router.route(operation, size).device].name;
 }
 
 // What routing is worth: the same XOR where the router says, and on the OpenCL device.
@@ -154,13 +160,14 @@ void routed(Compute& compute) {
   };
   many(10);
   const double host = wall_ms(15, [&] { many(1000); }) / 1000;
+  const std::string& chosen = routed_to(compute, Operation::xor_words, 5);
   compute.router().force(Operation::xor_words, 1);
   many(10);
   const double device = wall_ms(5, [&] { many(100); }) / 100;
   fmt::print(
-      "routing XOR of 5: {:.1f} ns where the router says (cpu), {:.1f} µs on {}: {:.0f} times as "
+      "routing XOR of 5: {:.1f} ns where the router says ({}), {:.1f} µs on {}: {:.0f} times as "
       "fast\n",
-      host * 1e6, device * 1e3, compute.router().devices()[1].name, device / host);
+      host * 1e6, chosen, device * 1e3, compute.router().devices()[1].name, device / host);
   xors(compute, "1,000 XORs of 5 on the OpenCL device", 3);
   compute.router().force(Operation::xor_words, {});
 
@@ -171,14 +178,16 @@ void routed(Compute& compute) {
   };
   search();
   const double on_host = wall_ms(15, search);
+  const std::string& search_chosen =
+      routed_to(compute, Operation::graph_search, static_cast<double>(lattice.targets().size()));
   compute.router().force(Operation::graph_search, 1);
   search();
   const double on_device = wall_ms(5, search);
   compute.router().force(Operation::graph_search, {});
   fmt::print(
-      "routing a search of 10,000 nodes: {:.3f} ms where the router says (cpu), {:.1f} ms on {}: "
+      "routing a search of 10,000 nodes: {:.3f} ms where the router says ({}), {:.1f} ms on {}: "
       "{:.0f} times as fast\n",
-      on_host, on_device, compute.router().devices()[1].name, on_device / on_host);
+      on_host, search_chosen, on_device, compute.router().devices()[1].name, on_device / on_host);
 }
 
 }  // namespace
