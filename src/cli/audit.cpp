@@ -31,6 +31,11 @@ Ending run(const AuditOptions& options) {
     base::say(stdout, fmt::format("{}: line {} {}\n", file, verdict.at_line, verdict.fault));
     return {.status = 1};
   }
+  if (verdict.lines == 0) {
+    base::say(stdout,
+              file + ": is empty. A server writes a line when it starts: all were removed\n");
+    return {.status = 1};
+  }
   base::say(stdout, fmt::format("{}: {}, none changed or removed between the first and the last\n"
                                 "last hash {}\n",
                                 file, base::format_plural(verdict.lines, "line", "lines"),

@@ -179,6 +179,8 @@ TEST(AuditProgram, SaysWhereALineIsMissingOrChanged) {
   scratch.write("changed", changed);
   EXPECT_THAT(cli::run_program({"audit", "verify", scratch.path("changed")}).out,
               HasSubstr("line 2 was changed"));
+  scratch.write("emptied", "");
+  EXPECT_EQ(cli::run_program({"audit", "verify", scratch.path("emptied")}).status, 1);
   EXPECT_EQ(cli::run_program({"audit", "verify", scratch.path("missing")}).status, 2);
 }
 
