@@ -10,7 +10,9 @@ function(fathom_room NAME)
   target_link_libraries(fathom_${NAME} PUBLIC ${ROOM_USES} PRIVATE ${ROOM_LINK})
 endfunction()
 
-# fathom_test(NAME SOURCES … [LINK …]): one GoogleTest program per room, every test known to CTest.
+# fathom_test(NAME SOURCES … [LINK …]): one GoogleTest program per room, every test known to CTest. Under the
+# thread and address sanitizers, where a program takes longer to start than most tests take, CTest knows shares of
+# a program instead, one per source file: NAME.1, NAME.2, …
 function(fathom_test NAME)
   cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${NAME} ${TEST_SOURCES})
@@ -19,7 +21,17 @@ function(fathom_test NAME)
                                                   FATHOM_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(test_${NAME} PRIVATE ${TEST_LINK} GTest::gtest_main)
   target_precompile_headers(test_${NAME} REUSE_FROM test_headers)
-  gtest_discover_tests(test_${NAME} TEST_PREFIX ${NAME}. DISCOVERY_TIMEOUT 60)
+  if(NOT FATHOM_SANITIZE)
+    gtest_discover_tests(test_${NAME} TEST_PREFIX ${NAME}. DISCOVERY_TIMEOUT 60)
+    return()
+  endif()
+  list(LENGTH TEST_SOURCES shares)
+  foreach(share RANGE 1 ${shares})
+    math(EXPR index "${share} - 1")
+    add_test(NAME ${NAME}.${share} COMMAND test_${NAME} --gtest_brief=1)
+    set_tests_properties(${NAME}.${share} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shares};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # fathom_bench(NAME [LINK …]): bench/NAME.cpp becomes bin/bench_NAME.
