@@ -188,14 +188,14 @@ class Address {
   first(): string {
     return location.hash.includes("?") ? location.hash : lastSeen.get(this.timeline) ?? location.hash;
   }
+  // What is seen is remembered at once, for whoever leaves the tab and comes back; the address waits until it rests.
   rest(scene: TimelineScene): void {
+    const { view, selected, range, shown } = scene;
+    const address = addressOf({ view: [view.begin, view.end], span: selected < 0 ? null : selected, range, path: shown.paths.length > 0 });
+    lastSeen.set(this.timeline, address);
     clearTimeout(this.pending);
     this.pending = window.setTimeout(() => {
-      if (!isTimeline(location.hash)) return;
-      const { view, selected, range, shown } = scene;
-      const address = addressOf({ view: [view.begin, view.end], span: selected < 0 ? null : selected, range, path: shown.paths.length > 0 });
-      lastSeen.set(this.timeline, address);
-      history.replaceState(null, "", address);
+      if (isTimeline(location.hash)) history.replaceState(null, "", address);
     }, 250);
   }
   stop(): void {
