@@ -135,6 +135,7 @@ async function visit(browser, address, mayAsk, { cookies = [], expected = null, 
   page.on("request", (request) => {
     if (!mayAsk.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
+  drawnAfterEach(page);
   await page.goto(address);
   await page.locator("#view > :not([aria-busy]), .welcome, .login").first().waitFor();
   page.finish = async () => {
@@ -143,6 +144,34 @@ async function visit(browser, address, mayAsk, { cookies = [], expected = null, 
     assert.deepEqual(complaints, []);
   };
   return page;
+}
+
+// Has each action of a test end when the page has drawn what came of it: a page that renders a moment after a click
+// would else be read too early wherever the machine is busy.
+const actions = {
+  locator: ["check", "click", "fill", "hover", "press", "selectOption", "tap", "uncheck"],
+  keyboard: ["press", "type"],
+  mouse: ["click", "move", "up", "wheel"],
+};
+const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
+
+let locatorsWait = false;
+function drawnAfterEach(page) {
+  const waiting = (object, names, pageOf) => {
+    for (const name of names) {
+      const act = object[name];
+      object[name] = async function (...given) {
+        const result = await act.apply(this, given);
+        await pageOf(this).evaluate(twoFrames).catch(() => {}); // the action may have led to another page, or closed this one
+        return result;
+      };
+    }
+  };
+  waiting(page.keyboard, actions.keyboard, () => page);
+  waiting(page.mouse, actions.mouse, () => page);
+  if (locatorsWait) return; // all locators are of one class
+  waiting(Object.getPrototypeOf(page.locator("html")), actions.locator, (locator) => locator.page());
+  locatorsWait = true;
 }
 
 // Drops a file of this text onto the page, as a reader would.
