@@ -28,8 +28,12 @@ class Trace:
     def annotation(self, name, begin, end):
         self.span("user_annotation", name, begin, end, MAIN_THREAD)
 
-    def operation(self, name, begin, end):
-        self.span("cpu_op", name, begin, end, MAIN_THREAD)
+    def operation(self, name, begin, end, args=None):
+        self.span("cpu_op", name, begin, end, MAIN_THREAD, args)
+
+    def product(self, begin, end, rows, type):
+        """aten::mm of rows × 1000 by 1000 × 1000: 2,000,000 operations per row."""
+        self.operation("aten::mm", begin, end, {"Input Dims": [[rows, 1000], [1000, 1000]], "Input type": [type, type]})
 
     def call(self, name, begin, end, correlation=0):
         self.span("cuda_runtime", name, begin, end, MAIN_THREAD, {"correlation": correlation})
@@ -210,7 +214,32 @@ def exposed_communication():
     trace.write("exposed_communication/trace.json")
 
 
+def why_idle():
+    """Four classes of kernels of known work, and the GPU idle for three reasons one after another."""
+    trace = Trace()
+    trace.product(0, 50, 1000, "float")
+    trace.call("cudaLaunchKernel", 10, 20, 1)
+    trace.kernel("volta_sgemm_128x64_nn", 50, 450, 1)
+    trace.operation("aten::relu", 60, 90, {"Input Dims": [[1000, 1000]], "Input type": ["float"]})
+    trace.call("cudaLaunchKernel", 70, 80, 2)
+    trace.kernel("vectorized_elementwise_kernel", 450, 500, 2)
+    trace.call("cudaMalloc", 400, 880)  # until long after there is nothing left to do
+    trace.product(880, 920, 2000, "c10::Half")
+    trace.call("cudaLaunchKernel", 890, 900, 3)
+    trace.kernel("ampere_fp16_s16816gemm_fp16_128x64_nn", 900, 1100, 3)
+    trace.call("cudaStreamSynchronize", 920, 1110)
+    trace.operation("aten::_softmax", 1110, 1150)
+    trace.call("cudaLaunchKernel", 1120, 1130, 4)
+    trace.kernel("softmax_warp_forward", 1140, 1240, 4)
+    trace.operation("preprocess", 1160, 2500)
+    trace.operation("aten::native_layer_norm", 2500, 2540)
+    trace.call("cudaLaunchKernel", 2510, 2520, 5)
+    trace.kernel("vectorized_layer_norm_kernel", 2540, 2640, 5)
+    trace.call("cudaDeviceSynchronize", 2540, 2660)
+    trace.write("why_idle/trace.json")
+
+
 if __name__ == "__main__":
     for case in (training_step, graph_replay, two_ranks, critical_path, memory, compare, input_bound, tiny_kernels,
-                 exposed_communication):
+                 exposed_communication, why_idle):
         case()
