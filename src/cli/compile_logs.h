@@ -8,8 +8,7 @@
 
 namespace fathom::cli {
 
-// The logs that torch.compile wrote (TORCH_TRACE): one file, or a folder with one per process. A
-// folder may hold other files too, which are left out.
+// As analyze::read_job_logs; none of them is overwritten.
 std::vector<analyze::CompileLog> read_compile_logs(const std::string& source, Files& files);
 
 }  // namespace fathom::cli
