@@ -2,6 +2,9 @@
 import contextlib
 import importlib.util
 import io
+import subprocess
+import sys
+import threading
 import unittest
 
 import fathom
@@ -45,10 +48,47 @@ class Lattice(unittest.TestCase):
             once = self.lattice.xor_transform(array)
             self.assertEqual((once.shape, once.dtype), (array.shape, array.dtype))
             self.assertFalse((once == array).all())
-            if array.nbytes % 4 == 0:
-                self.assertTrue((self.lattice.xor_transform(once) == array).all())
+            self.assertTrue((self.lattice.xor_transform(once) == array).all())
+            with self.subTest("a part of a larger array"):
+                part = numpy.asfortranarray(numpy.resize(array, (4, 6)))[1:, ::2]
+                self.assertTrue((self.lattice.xor_transform(self.lattice.xor_transform(part)) == part).all())
         self.assertEqual(self.lattice.xor_transform(self.lattice.xor_transform(b"12345678")), b"12345678")
         self.assertNotEqual(self.lattice.xor_transform(b"12345678", key=1), self.lattice.xor_transform(b"12345678"))
+
+    def test_threads_may_share_a_lattice(self):
+        data = bytes(4000)
+        expected = {key: self.lattice.xor_transform(data, key) for key in range(4)}
+        wrong = []
+
+        def work(key):
+            for _ in range(300):
+                if self.lattice.xor_transform(data, key) != expected[key]:
+                    wrong.append(key)
+                if create_batch([self.lattice]).batch_xor_transform([data], key) != [expected[key]]:
+                    wrong.append(key)
+
+        threads = [threading.Thread(target=work, args=(key,)) for key in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_ctrl_c_is_heard(self):
+        code = """if 1:
+            import os, signal, threading
+            from fathom.runtime import UnifiedCatalyticLattice, create_batch
+            batch = create_batch([UnifiedCatalyticLattice(1, 2, enable_gpu=False)])
+            gone = threading.Event()
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                batch.execute_parallel([gone.wait] * 3)
+                print("not heard")
+            except KeyboardInterrupt:
+                print("heard")
+            gone.set()"""
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        self.assertEqual((ran.stdout.strip(), ran.returncode), ("heard", 0), ran.stderr)
 
     @unittest.skipUnless(HAS_NUMPY, "no NumPy")
     def test_batches_say_the_same_as_one_by_one(self):

@@ -1,5 +1,6 @@
 #include "native/long_work.h"
 
+#include <pthread.h>
 #include <pybind11/pybind11.h>
 #include <pythread.h>
 
@@ -29,9 +30,10 @@ struct Tasks {
   std::size_t running = 0;
 };
 
+Tasks* all_tasks = new Tasks;  // never destroyed: abandoned work may outlive this library's statics
+
 Tasks& tasks() {
-  static Tasks& all = *new Tasks;
-  return all;
+  return *all_tasks;
 }
 
 void run(Task& task) {
@@ -68,6 +70,13 @@ bool is_main_thread() {
   return PyThread_get_thread_ident() == main;
 }
 
+// Until work that nobody waits for any more is done.
+void wait_for_abandoned_work() {
+  const py::gil_scoped_release released;
+  std::unique_lock lock(tasks().mutex);
+  tasks().changed.wait(lock, [] { return tasks().running == 0; });
+}
+
 }  // namespace
 
 void do_long_work(std::function<void()> work) {
@@ -85,10 +94,10 @@ void do_long_work(std::function<void()> work) {
   if (task->problem) std::rethrow_exception(task->problem);
 }
 
-void wait_for_abandoned_work() {
-  const py::gil_scoped_release released;
-  std::unique_lock lock(tasks().mutex);
-  tasks().changed.wait(lock, [] { return tasks().running == 0; });
+void finish_long_work_at_exit() {
+  // A child has none of the threads that work, and the lock as one of them may have left it.
+  pthread_atfork(nullptr, nullptr, [] { all_tasks = new Tasks; });
+  py::module_::import("atexit").attr("register")(py::cpp_function(wait_for_abandoned_work));
 }
 
 }  // namespace fathom::python

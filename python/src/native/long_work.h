@@ -8,7 +8,8 @@ namespace fathom::python {
 // goes on by itself until it is done and nobody sees it, so it must own all that it uses.
 void do_long_work(std::function<void()> work);
 
-// Until work that nobody waits for any more is done: for the end of the program.
-void wait_for_abandoned_work();
+// To be called once by each module with long work: the end of the program waits for work that
+// nobody waits for any more, and a forked child for none of its parent's.
+void finish_long_work_at_exit();
 
 }  // namespace fathom::python

@@ -7,12 +7,11 @@
 
 PYBIND11_MODULE(_native, module) {
   using namespace fathom::python;
-  namespace py = pybind11;
   module.doc() = "Figures, traces and analyses as plain data.";
   add_errors(module);
   add_profiler(module);
   add_memory(module);
   add_trace(module);
   add_comparison(module);
-  py::module_::import("atexit").attr("register")(py::cpp_function(wait_for_abandoned_work));
+  finish_long_work_at_exit();
 }

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -23,6 +25,7 @@
 #include "fathom/memory_monitor.h"
 #include "fathom/router.h"
 #include "native/errors.h"
+#include "native/long_work.h"
 
 namespace fathom::python {
 namespace py = pybind11;
@@ -46,13 +49,19 @@ py::bytes bytes_of(const Words& words) {
   return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(std::uint32_t)};
 }
 
-// Lattices of one Compute; what a word is XORed with depends on the node that it falls on.
+// Lattices of one Compute; what a word is XORed with depends on the node that it falls on. Python's
+// threads may transform at the same time, and the lattice takes one at a time.
 struct PythonLattice {
   std::shared_ptr<Compute> compute;
   Lattice lattice;
+  std::mutex mutex = {};
   std::uint64_t key = 0;
   Words mask = {};  // of the key
 
+  PythonLattice(std::shared_ptr<Compute> made_with, Lattice built)
+      : compute(std::move(made_with)), lattice(std::move(built)) {}
+
+  // Under the lock.
   Words mask_for(std::uint64_t wanted, std::size_t words) {
     if (mask.empty() || key != wanted) {
       const std::span<std::uint32_t> state = lattice.state();
@@ -66,49 +75,69 @@ struct PythonLattice {
     return repeated;
   }
 };
+using SharedLattice = std::shared_ptr<PythonLattice>;
 
-std::unique_ptr<PythonLattice> make_lattice(std::shared_ptr<Compute> compute, unsigned dimensions,
-                                            std::size_t size, std::vector<std::uint32_t> obstacles,
-                                            std::vector<std::uint32_t> weights) {
-  Lattice lattice(*compute, {dimensions, size, std::move(obstacles), std::move(weights)});
-  return std::make_unique<PythonLattice>(PythonLattice{std::move(compute), std::move(lattice)});
+// A thread for the work, so that Ctrl-C is heard, takes longer than small work does.
+constexpr std::size_t kLong = 1'000'000;  // words or nodes: a millisecond or so
+
+template <typename Work>
+void do_work(std::size_t size, Work work) {
+  if (size >= kLong) return do_long_work(std::move(work));
+  const py::gil_scoped_release released;
+  work();
 }
 
-py::bytes xor_transform(PythonLattice& self, const py::buffer& data, std::uint64_t key) {
-  Words words = words_of(data);
-  {
-    const py::gil_scoped_release released;
-    const Words mask = self.mask_for(key, words.size());
-    if (!words.empty()) self.compute->xor_words(words, words, mask);
-  }
-  return bytes_of(words);
+std::size_t nodes_of(const LatticeOptions& options) {
+  return static_cast<std::size_t>(
+      std::min(std::pow(static_cast<double>(options.size), options.dimensions), 1e18));
 }
 
-py::object shortest_path(const PythonLattice& self, std::uint32_t from, std::uint32_t to,
+SharedLattice make_lattice(std::shared_ptr<Compute> compute, unsigned dimensions, std::size_t size,
+                           std::vector<std::uint32_t> obstacles,
+                           std::vector<std::uint32_t> weights) {
+  const LatticeOptions options{dimensions, size, std::move(obstacles), std::move(weights)};
+  const auto made = std::make_shared<SharedLattice>();
+  do_work(nodes_of(options),
+          [=] { *made = std::make_shared<PythonLattice>(compute, Lattice(*compute, options)); });
+  return *made;
+}
+
+py::bytes xor_transform(const SharedLattice& self, const py::buffer& data, std::uint64_t key) {
+  const auto words = std::make_shared<Words>(words_of(data));
+  do_work(words->size() + self->lattice.nodes(), [=] {
+    const std::lock_guard lock(self->mutex);
+    const Words mask = self->mask_for(key, words->size());
+    if (!words->empty()) self->compute->xor_words(*words, *words, mask);
+  });
+  return bytes_of(*words);
+}
+
+py::object shortest_path(const SharedLattice& self, std::uint32_t from, std::uint32_t to,
                          const std::string& search) {
   PathSearch way = PathSearch::breadth_first;
   if (search == "a_star") way = PathSearch::a_star;
   if (search == "bidirectional") way = PathSearch::bidirectional;
-  const auto began = std::chrono::steady_clock::now();
-  std::optional<LatticePath> path;
-  {
-    const py::gil_scoped_release released;
-    path = self.lattice.find_shortest_path(from, to, way);
-  }
-  const auto took = std::chrono::steady_clock::now() - began;
-  const double ms =
-      static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()) /
-      kNsPerMs;
-  if (!path) return py::make_tuple(py::none(), ms, py::none());
-  return py::make_tuple(path->nodes, ms, path->cost);
+  struct Found {
+    std::optional<LatticePath> path;
+    double ms = 0;
+  };
+  const auto found = std::make_shared<Found>();
+  do_work(self->lattice.nodes(), [=] {
+    const auto began = std::chrono::steady_clock::now();
+    found->path = self->lattice.find_shortest_path(from, to, way);
+    const auto took = std::chrono::steady_clock::now() - began;
+    found->ms =
+        static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()) /
+        kNsPerMs;
+  });
+  if (!found->path) return py::make_tuple(py::none(), found->ms, py::none());
+  return py::make_tuple(found->path->nodes, found->ms, found->path->cost);
 }
 
-py::dict structure(const PythonLattice& self) {
-  LatticeStructure found;
-  {
-    const py::gil_scoped_release released;
-    found = self.lattice.analyze_structure();
-  }
+py::dict structure(const SharedLattice& self) {
+  const auto made = std::make_shared<LatticeStructure>();
+  do_work(self->lattice.nodes(), [=] { *made = self->lattice.analyze_structure(); });
+  const LatticeStructure& found = *made;
   py::dict all;
   all["nodes"] = found.nodes;
   all["obstacles"] = found.obstacles;
@@ -122,20 +151,21 @@ py::dict structure(const PythonLattice& self) {
   return all;
 }
 
-// XOR of many arrays, each with the mask of a lattice, as few calls.
-py::tuple batch_xor(const std::vector<PythonLattice*>& lattices,
-                    const std::vector<py::buffer>& data, std::uint64_t key, std::size_t most) {
-  std::vector<Words> words;
-  words.reserve(data.size());
-  for (const py::buffer& each : data) words.push_back(words_of(each));
+// XOR of many arrays, each with the mask of a lattice.
+struct BatchXor {
+  std::vector<SharedLattice> lattices;
+  std::vector<Words> words = {};
   std::size_t calls = 0;
   double took_ns = 0;
-  {
-    const py::gil_scoped_release released;
+
+  void run(std::uint64_t key, std::size_t most) {
     std::vector<Words> masks;
     for (std::size_t i = 0; i < words.size(); ++i) {
-      masks.push_back(lattices[i % lattices.size()]->mask_for(key, words[i].size()));
+      PythonLattice& lattice = *lattices[i % lattices.size()];
+      const std::lock_guard lock(lattice.mutex);
+      masks.push_back(lattice.mask_for(key, words[i].size()));
     }
+    const std::lock_guard lock(lattices.front()->mutex);  // whose Compute works
     Batch batch(*lattices.front()->compute);
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (!words[i].empty()) batch.xor_words(words[i], words[i], masks[i]);
@@ -147,35 +177,57 @@ py::tuple batch_xor(const std::vector<PythonLattice*>& lattices,
       if (!result.failures.empty()) throw std::runtime_error(result.failures.front().what);
     }
   }
+};
+
+py::tuple batch_xor(const std::vector<SharedLattice>& lattices, const std::vector<py::buffer>& data,
+                    std::uint64_t key, std::size_t most) {
+  const auto batch = std::make_shared<BatchXor>(BatchXor{lattices});
+  std::size_t size = 0;
+  for (const py::buffer& each : data) size += batch->words.emplace_back(words_of(each)).size();
+  for (const SharedLattice& lattice : lattices) size += lattice->lattice.nodes();
+  do_work(size, [=] { batch->run(key, most); });
   py::list out;
-  for (const Words& each : words) out.append(bytes_of(each));
-  return py::make_tuple(out, calls, took_ns / kNsPerMs);
+  for (const Words& each : batch->words) out.append(bytes_of(each));
+  return py::make_tuple(out, batch->calls, batch->took_ns / kNsPerMs);
 }
 
-// Results and exceptions by place. Functions of Python take turns with the GIL; those that release
-// it, as NumPy does, run beside each other.
-py::tuple execute_in_parallel(const std::vector<py::function>& functions) {
-  std::vector<py::object> results(functions.size());
-  std::vector<std::function<void()>> calls;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    calls.emplace_back([&, i] {
-      const py::gil_scoped_acquire acquired;
-      try {
-        results[i] = functions[i]();
-      } catch (py::error_already_set& error) {
-        results[i] = py::reinterpret_borrow<py::object>(error.value());
-        throw std::runtime_error("failed");
-      }
-    });
-  }
-  ParallelResult done;
-  {
-    const py::gil_scoped_release released;
+// Functions of Python, and what they returned or raised, by place.
+struct ParallelCalls {
+  std::vector<py::function> functions;
+  std::vector<py::object> results = {};
+  ParallelResult done = {};
+
+  void run() {
+    std::vector<std::function<void()>> calls;
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      calls.emplace_back([this, i] {
+        const py::gil_scoped_acquire acquired;
+        try {
+          results[i] = functions[i]();
+        } catch (py::error_already_set& error) {
+          results[i] = py::reinterpret_borrow<py::object>(error.value());
+          throw std::runtime_error("failed");
+        }
+      });
+    }
     done = execute_parallel(calls);
   }
+};
+
+// Functions of Python take turns with the GIL; those that release it, as NumPy does, run beside
+// each other.
+py::tuple execute_in_parallel(std::vector<py::function> functions) {
+  // Released with the GIL, wherever the last copy goes.
+  const std::shared_ptr<ParallelCalls> calls(new ParallelCalls{std::move(functions)},
+                                             [](ParallelCalls* all) {
+                                               const py::gil_scoped_acquire acquired;
+                                               delete all;
+                                             });
+  calls->results.resize(calls->functions.size());
+  do_long_work([calls] { calls->run(); });
   py::list out;
-  for (const py::object& result : results) out.append(result ? result : py::none());
-  return py::make_tuple(out, done.failed, done.took_ns / kNsPerMs);
+  for (const py::object& result : calls->results) out.append(result ? result : py::none());
+  return py::make_tuple(out, calls->done.failed, calls->done.took_ns / kNsPerMs);
 }
 
 py::dict monitor_statistics(const MemoryMonitor& monitor) {
@@ -239,6 +291,7 @@ py::dict route(const Router& router, const std::string& operation, double size) 
 
 PYBIND11_MODULE(_runtime, module) {
   py::register_local_exception_translator(raise_error);
+  finish_long_work_at_exit();
   py::class_<Compute, std::shared_ptr<Compute>>(module, "Compute")
       .def(py::init([](bool uses_gpu, const std::optional<std::string>& forced) {
              ComputeOptions options;
@@ -269,8 +322,8 @@ PYBIND11_MODULE(_runtime, module) {
       .def(py::init([] { return std::make_unique<Router>(Router::of_this_machine()); }),
            WithoutGil())
       .def("route", route);
-  py::class_<PythonLattice>(module, "Lattice")
-      .def(py::init(&make_lattice), WithoutGil())
+  py::class_<PythonLattice, SharedLattice>(module, "Lattice")
+      .def(py::init(&make_lattice))
       .def("nodes", [](const PythonLattice& self) { return self.lattice.nodes(); })
       .def("node_at",
            [](const PythonLattice& self, const std::vector<std::size_t>& coordinates) {
