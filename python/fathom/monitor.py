@@ -17,7 +17,7 @@ import enum
 import inspect
 import json
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Protocol, Union
 
 from . import _monitor
 from .errors import InputError
@@ -177,11 +177,18 @@ class GPUEvent:
     fields: "dict[str, str]"
 
 
+class EventBus(Protocol):
+    """What a container gives for this type gets each event; `publish` may be a coroutine function, or be called `emit`."""
+
+    def publish(self, event: GPUEvent) -> Any: ...
+
+
 class GPUProfiler:
     """Watches GPUs while an asyncio program does something else.
 
-    `container` is a GPUProfilerConfig, or any object with `get(type)`: it is asked for a GPUProfilerConfig, and for
-    an event bus under "event_bus", whose `publish(event)` (or `emit`) then gets each event.
+    `container` is a GPUProfilerConfig, or any object with `get(type)`: it is asked for a GPUProfilerConfig and for an
+    EventBus (then for "event_bus"), whose `publish(event)` (or `emit`) then gets each event. What it does not have is None
+    or a LookupError; other exceptions are the caller's. A listener that fails is told to the event loop's exception handler.
     """
 
     _EVENT_SECONDS = 0.05
@@ -190,7 +197,7 @@ class GPUProfiler:
         given = container if isinstance(container, GPUProfilerConfig) else _from(container, GPUProfilerConfig)
         self.config: GPUProfilerConfig = given if given is not None else GPUProfilerConfig()
         _monitor.check_config(self.config._settings())
-        self._bus = None if isinstance(container, GPUProfilerConfig) else _from(container, "event_bus")
+        self._bus = None if isinstance(container, GPUProfilerConfig) else _bus_of(container)
         self._listeners: "list[Callable[[GPUEvent], Any]]" = []
         self._native: Any = None
         self._session: Optional[str] = None
@@ -295,9 +302,13 @@ class GPUProfiler:
         for found in native.take_events():
             event = GPUEvent(*found)
             for listener in (*self._listeners, *self._bus_methods()):
-                result = listener(event)
-                if inspect.isawaitable(result):
-                    await result
+                try:
+                    result = listener(event)
+                    if inspect.isawaitable(result):
+                        await result
+                except Exception as error:  # the others, and later events, are told all the same
+                    asyncio.get_running_loop().call_exception_handler(
+                        {"message": f"fathom.monitor: a listener failed at {event.name}", "exception": error})
 
     def _bus_methods(self) -> "list[Callable[[GPUEvent], Any]]":
         for name in ("publish", "emit"):
@@ -307,15 +318,26 @@ class GPUProfiler:
         return []
 
 
-def _from(container: Any, wanted: Any) -> Any:
-    """What a container has under a type or name; None where it has none."""
+def _from(container: Any, wanted: type) -> Any:
+    """What a container has under a type; None where it has none, which it may also say by a LookupError."""
     if container is None:
         return None
     try:
         return container.get(wanted)
-    except Exception:
+    except LookupError:
         return None
 
 
-__all__ = ["GPUDevice", "GPUEvent", "GPUProfiler", "GPUProfilerConfig", "GPUProfilingSession", "GPUSnapshot", "GPUStatus",
-           "ProfilingLevel", "ProfilingMode"]
+def _bus_of(container: Any) -> Any:
+    """Its event bus, by type; or by name, as older containers have it."""
+    found = _from(container, EventBus)
+    if found is None and container is not None:
+        try:
+            found = container.get("event_bus")
+        except (LookupError, TypeError, AttributeError):  # it takes types alone
+            return None
+    return found
+
+
+__all__ = ["EventBus", "GPUDevice", "GPUEvent", "GPUProfiler", "GPUProfilerConfig", "GPUProfilingSession", "GPUSnapshot",
+           "GPUStatus", "ProfilingLevel", "ProfilingMode"]

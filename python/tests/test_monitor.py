@@ -5,8 +5,8 @@ import tempfile
 import unittest
 
 import fathom
-from fathom.monitor import (GPUDevice, GPUProfiler, GPUProfilerConfig, GPUProfilingSession, GPUSnapshot, ProfilingLevel,
-                            ProfilingMode)
+from fathom.monitor import (EventBus, GPUDevice, GPUProfiler, GPUProfilerConfig, GPUProfilingSession, GPUSnapshot,
+                            ProfilingLevel, ProfilingMode)
 
 
 class Bus:
@@ -75,6 +75,50 @@ class Monitor(unittest.TestCase):
                 return (await profiler.get_gpu_status()).devices[0].name
 
         self.assertTrue(asyncio.run(main()))
+
+    def test_a_listener_that_fails_is_told_of_and_later_events_come_all_the_same(self):
+        async def main():
+            problems, heard = [], []
+            asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
+            profiler = GPUProfiler(self.config)
+
+            def fails(event):
+                raise KeyError(event.name)
+
+            profiler.subscribe(fails)
+            profiler.subscribe(lambda event: heard.append(event.name))
+            await profiler.start()
+            while not heard:  # the task that tells events
+                await asyncio.sleep(0.01)
+            first = len(heard)
+            await profiler.start_profiling_session("serving")
+            while len(heard) == first:
+                await asyncio.sleep(0.01)
+            await profiler.stop()
+            return problems, heard
+
+        problems, heard = asyncio.run(asyncio.wait_for(main(), 20))
+        self.assertEqual([str(each["exception"]) for each in problems], [repr(each) for each in heard])
+        self.assertIn("a listener failed at ProfilerStarted", problems[0]["message"])
+
+    def test_what_a_container_has(self):
+        bus = Bus()
+
+        class ByType:
+            def get(self, wanted):
+                return {GPUProfilerConfig: config, EventBus: bus}[wanted]
+
+        class Broken:
+            def get(self, wanted):
+                raise RuntimeError("the container is closed")
+
+        config = self.config
+        profiler = GPUProfiler(ByType())
+        self.assertIs(profiler.config, config)
+        self.assertEqual(profiler._bus_methods(), [bus.publish])
+        self.assertEqual(GPUProfiler({})._bus_methods(), [])
+        with self.assertRaisesRegex(RuntimeError, "closed"):
+            GPUProfiler(Broken())
 
     def test_without_a_container(self):
         async def main():
