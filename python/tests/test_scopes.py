@@ -248,21 +248,47 @@ class Scopes(unittest.TestCase):
     def test_a_million_scopes_leave_nothing_behind(self):
         scope = fathom.scope
 
-        def rounds(n):
+        @fathom.profile_function("decorated")
+        def function():
+            pass
+
+        attributes = {"size": 1, "flag": True, "text": "some text"}
+        profiler = fathom.get_profiler()
+
+        def all_kinds(n):
             for _ in range(n):
                 with scope("leak"):
                     pass
-                with scope("detailed", size=1):
+                with scope("detailed", **attributes):
                     pass
+                with profiler.profile("profiled"):
+                    pass
+                fathom.push("pushed")
+                fathom.pop()
+                function()
+                repr(again)
 
-        rounds(60_000)  # until what is kept of entries is full
+        async def task():
+            with scope("task"):
+                await asyncio.sleep(0)
+
+        async def tasks(n):
+            for _ in range(n):
+                await asyncio.gather(task(), task(), task())
+
+        def run(n):
+            all_kinds(n)
+            asyncio.run(tasks(n // 200))
+
+        again = scope("leak")
+        run(60_000)  # until what is kept of entries is full
         gc.collect()
         blocks, name_references = sys.getallocatedblocks(), sys.getrefcount("leak")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(1_000_000):
             with scope("leak"):
                 pass
-        rounds(20_000)
+        run(100_000)
         gc.collect()
         self.assertLess(sys.getallocatedblocks() - blocks, 200)
         self.assertEqual(sys.getrefcount("leak"), name_references)

@@ -36,7 +36,7 @@ struct ScopeObject {
 
 PyTypeObject* scope_type = nullptr;
 constexpr std::size_t kKept = 64;
-ScopeObject* kept[kKept];  // for the next ones
+ScopeObject* kept[kKept];  // for the next ones; each still has its type
 std::size_t kept_count = 0;
 
 struct Outer {
@@ -50,7 +50,7 @@ ScopeObject* make(Name* name) noexcept {
   ScopeObject* self = nullptr;
   if (kept_count > 0) {
     self = kept[--kept_count];
-    PyObject_Init(reinterpret_cast<PyObject*>(self), scope_type);
+    _Py_NewReference(reinterpret_cast<PyObject*>(self));
   } else {
     self = PyObject_New(ScopeObject, scope_type);
     if (self == nullptr) return nullptr;
@@ -237,24 +237,26 @@ void dealloc(PyObject* object) {
     Py_SET_REFCNT(object, 0);
   }
   delete self->details;
-  PyTypeObject* const type = Py_TYPE(object);
   if (kept_count < kKept) {
     kept[kept_count++] = self;
-  } else {
-    PyObject_Free(object);
+    return;
   }
+  PyTypeObject* const type = Py_TYPE(object);
+  PyObject_Free(object);
   Py_DECREF(type);
-}
-
-PyObject* repr(PyObject* object) {
-  return PyUnicode_FromFormat(
-      "fathom.scope(%R)",
-      PyUnicode_FromString(reinterpret_cast<ScopeObject*>(object)->name->text.c_str()));
 }
 
 PyObject* get_name(PyObject* object, void* /*unused*/) {
   const std::string& text = reinterpret_cast<ScopeObject*>(object)->name->text;
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+}
+
+PyObject* repr(PyObject* object) {
+  PyObject* const name = get_name(object, nullptr);
+  if (name == nullptr) return nullptr;
+  PyObject* const text = PyUnicode_FromFormat("fathom.scope(%R)", name);
+  Py_DECREF(name);
+  return text;
 }
 
 PyMemberDef members[] = {
