@@ -21,6 +21,9 @@ class InputError(Error, ValueError):
 class FileError(Error, OSError):
     """A file cannot be read or written."""
 
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""  # an OSError would say its number and no reason
+
 
 class MissingFileError(FileError, FileNotFoundError):
     """There is no such file."""
