@@ -19,8 +19,8 @@ from .errors import Error
 # Where the rest is: loaded when it is first asked for.
 _HOMES = {
     "Bottleneck": "profiler", "GPUProfiler": "profiler", "ProfileEntry": "profiler", "ProfileSummary": "profiler",
-    "get_profiler": "profiler", "is_cuda_available": "profiler",
-    "Spans": "trace", "Trace": "trace", "from_profiler": "trace", "hta": "trace", "read": "trace",
+    "get_profiler": "profiler", "is_cuda_available": "profiler", "record_opencl": "profiler",
+    "Spans": "trace", "Trace": "trace", "compile_logs": "trace", "from_profiler": "trace", "hta": "trace", "read": "trace",
     "Report": "report",
     "ComparisonSummary": "comparison", "OperationComparison": "comparison", "RunComparison": "comparison",
     "compare_profiling_runs": "comparison",
@@ -32,18 +32,19 @@ _MODULES = {"monitor", "profiling", "runtime"}
 __all__ = [
     "Bottleneck", "ComparisonSummary", "CompileResult", "Error", "GPUProfiler", "GraphBreak", "OperationComparison",
     "OptimizationSuggestion", "ProfileEntry", "ProfileSummary", "ProfilerOptimizer", "Report", "RunComparison", "Spans",
-    "TorchCompileAnalyzer", "Trace", "__version__", "compare_profiling_runs", "from_profiler", "get_profiler", "hta",
-    "is_cuda_available", "monitor", "pop", "profile_function", "profiling", "push", "read", "runtime", "scope",
+    "TorchCompileAnalyzer", "Trace", "__version__", "compare_profiling_runs", "compile_logs", "from_profiler", "get_profiler", "hta",
+    "is_cuda_available", "monitor", "pop", "profile_function", "profiling", "push", "read", "record_opencl", "runtime",
+    "scope",
 ]
 
 if TYPE_CHECKING:
     from . import monitor, profiling, runtime
     from .comparison import ComparisonSummary, OperationComparison, RunComparison, compare_profiling_runs
     from .optimizer import OptimizationSuggestion, ProfilerOptimizer
-    from .profiler import Bottleneck, GPUProfiler, ProfileEntry, ProfileSummary, get_profiler, is_cuda_available
+    from .profiler import Bottleneck, GPUProfiler, ProfileEntry, ProfileSummary, get_profiler, is_cuda_available, record_opencl
     from .report import Report
     from .torch_compile import CompileResult, GraphBreak, TorchCompileAnalyzer
-    from .trace import Spans, Trace, from_profiler, hta, read
+    from .trace import Spans, Trace, compile_logs, from_profiler, hta, read
 
 
 def __getattr__(name: str) -> Any:

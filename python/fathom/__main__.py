@@ -3,6 +3,8 @@ import os
 import shutil
 import sys
 
+from .errors import Error
+
 
 def program() -> str:
     """The program beside this package, else the one in PATH."""
@@ -15,13 +17,16 @@ def program() -> str:
             return os.path.normpath(path)
     found = shutil.which("fathom")
     if found is None:
-        sys.exit("fathom: the program is not installed. Install the package, or set FATHOM_PROGRAM to where it is")
+        raise Error("the program is not installed. Install the package, or set FATHOM_PROGRAM to where it is")
     return found
 
 
 def main() -> None:
     """Becomes the program."""
-    path = program()
+    try:
+        path = program()
+    except Error as error:
+        sys.exit(f"fathom: {error}")
     sys.stdout.flush()
     os.execv(path, [path, *sys.argv[1:]])
 

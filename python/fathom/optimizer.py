@@ -29,17 +29,29 @@ class OptimizationSuggestion:
 
 
 class ProfilerOptimizer:
-    """Suggestions for a profile: a loaded profile JSON, a file of any format, or a trace."""
+    """Suggestions for a profile: a loaded profile JSON, a file of any format, or a trace.
 
-    def __init__(self, data_or_path: "Union[str, os.PathLike[str], dict[str, Any], Trace]") -> None:
+    `compile` are logs of torch.compile of the same program, a file or a folder: what they suggest comes behind.
+
+    >>> import fathom
+    >>> calls = [{"operation": "tiny", "start_time": i * 5e-5, "end_time": (i + 1) * 5e-5, "duration_ms": 0.05, "device": "cpu"}
+    ...          for i in range(500)]
+    >>> o = fathom.ProfilerOptimizer({"entries": calls, "summary": {}})
+    >>> [each.operation for each in o.get_suggestions(top_n=1)]
+    ['tiny']
+    """
+
+    def __init__(self, data_or_path: "Union[str, os.PathLike[str], dict[str, Any], Trace]", *,
+                 compile: "Union[str, os.PathLike[str], None]" = None) -> None:
         self._trace = opened(data_or_path)
+        self._compile = compile
         self._found: Optional[Report] = None
 
     @property
     def report(self) -> Report:
         """All of it, as `fathom suggest --all --json` has it."""
         if self._found is None:
-            self._found = self._trace.suggest(all=True)
+            self._found = self._trace.suggest(all=True, compile=self._compile)
         return self._found
 
     def get_suggestions(self, top_n: int = 10) -> "list[OptimizationSuggestion]":
@@ -52,11 +64,11 @@ class ProfilerOptimizer:
 
     def print_suggestions(self, top_n: int = 10) -> None:
         """Prints what `fathom suggest --all` prints."""
-        sys.stdout.write(str(self._trace.suggest(all=True, top=top_n)))
+        sys.stdout.write(str(self._trace.suggest(all=True, top=top_n, compile=self._compile)))
 
     def print_critical_suggestions(self) -> None:
         """Prints what `fathom suggest --critical` prints."""
-        sys.stdout.write(str(self._trace.suggest(critical=True)))
+        sys.stdout.write(str(self._trace.suggest(critical=True, compile=self._compile)))
 
     def export_suggestions(self, path: "Union[str, os.PathLike[str]]") -> None:
         """Writes what `fathom suggest --all --json` writes."""

@@ -95,6 +95,7 @@ class GPUProfiler:
 
     def _set_up(self, native: Any) -> None:
         self._native = native
+        self._is_recording = False
         self._capsule = native.capsule()
 
     def profile(self, operation: str, device: str = "cpu", backend: Optional[str] = None, **attributes: Any) -> ContextManager[object]:
@@ -169,11 +170,18 @@ class GPUProfiler:
 
     def start_recording(self, path: Union[str, "os.PathLike[str]"]) -> bool:
         """Writes all scopes from now on to a run file, which Fathom and ui.perfetto.dev open."""
-        return bool(self._native.start_recording(os.fspath(path)))
+        self._is_recording = bool(self._native.start_recording(os.fspath(path)))
+        return self._is_recording
 
     def stop_recording(self) -> None:
         """Completes the run file."""
         self._native.stop_recording()
+        self._is_recording = False
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether scopes go to a run file, which `fathom profile` has them do from the beginning."""
+        return self._is_recording
 
     def _repr_html_(self) -> str:
         from .html import table
@@ -186,6 +194,7 @@ def _make_global() -> GPUProfiler:
     made = GPUProfiler.__new__(GPUProfiler)
     made._set_up(_native.global_profiler())
     made.device_id = None
+    made._is_recording = bool(os.environ.get("FATHOM_RUN_FILE"))
     return made
 
 
@@ -200,6 +209,16 @@ def get_profiler(enabled: Optional[bool] = None) -> GPUProfiler:
     if enabled is not None:
         _GLOBAL.enabled = enabled
     return _GLOBAL
+
+
+def record_opencl() -> bool:
+    """Records the OpenCL work of this program: kernels and copies belong to the scopes that made them, and `gpu_time_ms`
+    of entries, summaries and sessions is filled.
+
+    To be called before the program's first OpenCL call, which reads the loader's settings, once and for all. False, with
+    the reason on standard error, where Fathom's OpenCL layer is not installed.
+    """
+    return bool(_native.record_opencl())
 
 
 def is_cuda_available() -> bool:

@@ -16,17 +16,19 @@ import json
 import logging
 import os
 import pathlib
+import re
 import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 import weakref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from .__main__ import program
+from .comparison import compare_profiling_runs
 from .errors import Error, InputError
+from .files import write_text
+from .trace import compile_logs
 
 __all__ = ["CompileResult", "GraphBreak", "TorchCompileAnalyzer"]
 
@@ -111,7 +113,7 @@ class TorchCompileAnalyzer:
         elif result.logs is None:
             raise InputError("there are no logs of torch.compile to show: torch wrote none. JSON has the figures")
         else:
-            _run_fathom("compile", result._folder, "-o", str(path))
+            write_text(compile_logs(result._folder).to_html(), path)
 
     def _analyze(self, mode: str, model: Callable[..., Any], input: Any, warmup: int, iterations: int) -> CompileResult:
         if warmup < 0 or iterations < 1:
@@ -144,8 +146,9 @@ def _torch() -> Any:
         torch: Any = importlib.import_module("torch")
     except ImportError:
         raise Error("TorchCompileAnalyzer needs PyTorch 2.2 or later, and there is no module 'torch'") from None
-    if not hasattr(torch, "compile"):
-        raise Error(f"TorchCompileAnalyzer needs PyTorch 2.2 or later: torch {torch.__version__} has no torch.compile")
+    version = re.match(r"(\d+)\.(\d+)", str(torch.__version__))
+    if version is None or (int(version[1]), int(version[2])) < (2, 2):
+        raise Error(f"TorchCompileAnalyzer needs PyTorch 2.2 or later, and this is {torch.__version__}")
     return torch
 
 
@@ -186,17 +189,14 @@ def _judge(result: CompileResult, eager: List[float], compiled: List[float]) -> 
     blocks = max(1, min(BLOCKS, len(eager) // 2))
     with tempfile.TemporaryDirectory(prefix="fathom-judge-") as folder:
         files = [_write_blocks(folder, name, times, blocks) for name, times in (("eager", eager), ("compiled", compiled))]
-        out = os.path.join(folder, "compare.json")
-        _run_fathom("compare", *files[0], "--with", *files[1], "--json", out)
-        with open(out, encoding="utf-8") as file:
-            operations = json.load(file)["operations"]
+        comparison = compare_profiling_runs(files[0], files[1])
+        operations = [each for each in comparison.operations if each.operation == OPERATION]
     words = {"IMPROVEMENT": "faster", "REGRESSION": "slower", "NO_CHANGE": "same"}
     for one in operations:
-        if one["operation"] == OPERATION:
-            result.verdict = words.get(one["change_type"], one["change_type"].lower())
-            result.change_percent = one["change_percent"]
-            result.change_percent_low = one["change_percent_low"]
-            result.change_percent_high = one["change_percent_high"]
+        result.verdict = words.get(one.change_type, one.change_type.lower())
+        result.change_percent = one.change_percent
+        result.change_percent_low = one.change_percent_low
+        result.change_percent_high = one.change_percent_high
 
 
 def _write_blocks(folder: str, name: str, times: List[float], blocks: int) -> List[str]:
@@ -250,7 +250,7 @@ class _torch_trace:
 def _read_logs(result: CompileResult) -> None:
     if not os.listdir(result._folder):
         return
-    result.logs = logs = json.loads(_run_fathom("compile", result._folder, "--json"))
+    result.logs = logs = dict(compile_logs(result._folder))
     result.compile_time_ms = logs["time_ms"]
     result.total_graph_breaks = logs["graph_breaks"]
     result.graph_breaks = [GraphBreak(one["reason"], one["advice"], one["where"], one["count"]) for one in logs["break_reasons"]]
@@ -274,10 +274,3 @@ def _recommend(result: CompileResult) -> None:
     for one in logs.get("cudagraph_skips", []):
         if one["advice"]:
             result.recommendations.append(f"CUDA graphs were not used, {one['reason']}: {one['advice']}")
-
-
-def _run_fathom(*words: str) -> str:
-    run = subprocess.run([program(), *words], capture_output=True, text=True)
-    if run.returncode != 0:
-        raise Error(run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"fathom {words[0]} failed")
-    return run.stdout

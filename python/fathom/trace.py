@@ -153,6 +153,8 @@ class Trace:
         self._native = native
         self.source = source
         self.spans = Spans(self, native.span_columns())
+        self.notes: "list[str]" = []
+        """What was lost before it was read."""
         self._names: "Optional[list[str]]" = None
 
     @property
@@ -195,7 +197,7 @@ class Trace:
     @property
     def warnings(self) -> "list[str]":
         """What could not be read of it, a line per kind of loss."""
-        return list(self._native.warnings())
+        return [*self.notes, *self._native.warnings()]
 
     def args(self, span: int) -> "dict[str, Any]":
         """The arguments of a span, as its source has them."""
@@ -237,11 +239,15 @@ class Trace:
         return parse(self._native.memory(top, False), text=lambda: str(self._native.memory(top, True)),
                      page=lambda: self.page("memory"))
 
-    def suggest(self, all: bool = False, critical: bool = False, top: int = 0) -> Report:
-        """What to change and what it would save, as `fathom suggest --json` has it; 0 is no limit."""
-        most = top or sys.maxsize
-        return parse(self._native.suggest(all, critical, most, False),
-                     text=lambda: str(self._native.suggest(all, critical, most, True)), page=lambda: self.page("suggestions"))
+    def suggest(self, all: bool = False, critical: bool = False, top: int = 0, compile: Optional[Path] = None) -> Report:
+        """What to change and what it would save, as `fathom suggest --json` has it; 0 is no limit.
+
+        `compile` are logs of torch.compile of the same program: a file or a folder.
+        """
+        most, logs = top or sys.maxsize, "" if compile is None else os.fspath(compile)
+        return parse(self._native.suggest(all, critical, most, False, logs),
+                     text=lambda: str(self._native.suggest(all, critical, most, True, logs)),
+                     page=lambda: self.page("suggestions"))
 
     def page(self, start: str = "") -> str:
         """The page with all of it: one HTML file. `start` is the tab that it opens on."""
@@ -300,15 +306,23 @@ def opened(trace: Any) -> Trace:
 
 
 def from_profiler(profiler: Any) -> Trace:
-    """The trace of a `torch.profiler.profile` that has stopped."""
+    """The trace of a `torch.profiler.profile` that has stopped, with the scopes that began meanwhile.
+
+    The profiler keeps 100,000 scopes unless told otherwise; `warnings` says where that were not all.
+    """
     if not hasattr(profiler, "export_chrome_trace"):
         raise TypeError(f"from_profiler takes a torch.profiler.profile, not {type(profiler).__name__}")
+    from . import torch_trace
+
     with tempfile.TemporaryDirectory(prefix="fathom-") as folder:
         path = os.path.join(folder, "trace.json")
-        profiler.export_chrome_trace(path)
+        scopes, notes = torch_trace.kept_scopes()
+        notes += torch_trace.export(profiler, path, scopes)
         with open(path, "rb") as file:
             # The file is mapped where arguments are read from it later, so it may go.
-            return Trace(_native.read(file.fileno(), "torch.profiler"), "torch.profiler")
+            trace = Trace(_native.read(file.fileno(), "torch.profiler"), "torch.profiler")
+    trace.notes += notes
+    return trace
 
 
 def hta(traces: "Union[Path, Trace, Iterable[Union[Path, Trace]]]", all_steps: bool = False, top: int = 10) -> Report:
@@ -319,6 +333,14 @@ def hta(traces: "Union[Path, Trace, Iterable[Union[Path, Trace]]]", all_steps: b
         return str(_native.hta(ranks, all_steps, top, form))
 
     return parse(as_form("json"), text=lambda: as_form("text"), page=lambda: as_form("page"))
+
+
+def compile_logs(path: Path, top: int = 10) -> Report:
+    """What torch.compile did, of its logs (TORCH_TRACE): a file, or a folder with one per process. As
+    `fathom compile --json` has it; `top` rows in each table of its text."""
+    name = os.fspath(path)
+    return parse(_native.compile_logs(name, top, "json"), text=lambda: str(_native.compile_logs(name, top, "text")),
+                 page=lambda: str(_native.compile_logs(name, top, "page")))
 
 
 _ENDINGS = (".json", ".gz", ".zst", ".pftrace", ".perfetto-trace", ".pb", ".sqlite", ".ndjson")
@@ -337,5 +359,6 @@ def _ranks(traces: Any) -> "Iterator[Any]":
         yield from traces
 
 
-__all__ = ["Columns", "Counter", "Instants", "MemoryEvents", "Spans", "Trace", "Track", "from_profiler", "hta", "read",
+__all__ = ["Columns", "Counter", "Instants", "MemoryEvents", "Spans", "Trace", "Track", "compile_logs",
+           "from_profiler", "hta", "read",
            "read_bytes"]

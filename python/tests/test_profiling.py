@@ -1,10 +1,13 @@
 """The rows of fathom.profiling."""
 import json
 import os
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import fathom
 from fathom.profiling import FlameGraphGenerator, HTAAnalyzer, MemoryProfiler, TimelineGenerator, UnifiedProfiler
@@ -62,7 +65,10 @@ class Sessions(InFolder):
         self.assertEqual((slow.name, slow.iterations), ("slow", 4))
         compared = u.compare_sessions(slow, fast)
         self.assertGreater(compared["speedup"], 1.5)
-        self.assertIn("peak_mb", compared["memory_diff"])
+        self.assertEqual(compared["memory_diff"]["peak_mb"], fast.peak_memory_mb - slow.peak_memory_mb)
+        slow.peak_memory_mb, fast.peak_memory_mb = 12.0, 14.5
+        slow.allocated_memory_mb = None  # not measured
+        self.assertEqual(u.compare_sessions(slow, fast)["memory_diff"], {"peak_mb": 2.5, "allocated_mb": None})
 
 
 class Memory(InFolder):
@@ -98,23 +104,27 @@ class Memory(InFolder):
         self.assertEqual([each["allocated_mb"] for each in memory.get_leaks()], [2])
 
     def test_follows_the_allocator_of_pytorch(self):
-        import sys
-        from types import SimpleNamespace
-
-        levels = [5 << 20]
+        levels, highest = [5 << 20], [20 << 20]  # it had more once, before
         cuda = SimpleNamespace(is_available=lambda: True, is_initialized=lambda: True, device_count=lambda: 1,
-                               memory_allocated=lambda device: levels[0], memory_reserved=lambda device: 8 << 20)
-        sys.modules["torch"] = SimpleNamespace(cuda=cuda)
-        try:
-            memory = MemoryProfiler()
+                               memory_allocated=lambda device: levels[0], max_memory_allocated=lambda device: highest[0],
+                               memory_reserved=lambda device: 40 << 20)
+        memory = MemoryProfiler(sample_interval_ms=10_000)  # the end of the block is the only look
+        with mock.patch.dict(sys.modules, {"torch": SimpleNamespace(cuda=cuda)}):
             with memory.track("step"):
-                levels[0] = 9 << 20
-                time.sleep(0.02)
-                levels[0] = 6 << 20
-        finally:
-            del sys.modules["torch"]
-        self.assertEqual(memory.get_peak_analysis()["peak_allocated_mb"], 4)
+                highest[0] = 30 << 20  # for a moment, between two looks
+                levels[0] = 7 << 20
+            self.assertEqual(memory.get_peak_analysis()["peak_allocated_mb"], 30)
+            levels_seen = [each["allocated_mb"] for each in memory.get_timeline()]
+            self.assertEqual((max(levels_seen), levels_seen[-1]), (30, 7))
+            self.assertEqual(memory.get_timeline()[-1]["reserved_mb"], 40)
+            self.assertEqual([each["allocated_mb"] for each in memory.get_leaks()], [2])  # not what was there before
+            memory.export(self.path("memory.json"))
+            self.assertEqual([each["allocated_mb"] for each in json.loads(self.text("memory.json"))["leaks"]], [2])
+            with memory.track("frees"):
+                levels[0] = 1 << 20
         self.assertEqual(memory.get_timeline()[-1]["allocated_mb"], 1)
+        self.assertEqual(memory.get_peak_analysis()["peak_allocated_mb"], 7)
+        self.assertEqual(memory.get_leaks(), [])
 
 
 class Graphs(InFolder):

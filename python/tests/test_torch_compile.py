@@ -4,6 +4,7 @@ import logging
 import os
 import pathlib
 import random
+import re
 import sys
 import tempfile
 import types
@@ -47,7 +48,23 @@ def log(metadata, payload=None):
     logging.getLogger("torch.__trace").handle(record)
 
 
-def fake_torch(compiled_ms=1.0, logs=True, fails=()):
+GRAPH = """class <lambda>(torch.nn.Module):
+    def forward(self, arg0_1: "f32[8]"):
+        sin: "f32[8]" = torch.ops.aten.sin.default(arg0_1)
+        cos: "f32[8]" = torch.ops.aten.cos.default(sin)
+        add: "f32[8]" = torch.ops.aten.add.Tensor(cos, 1)
+        mm: "f32[8]" = torch.ops.aten.mm.default(add, add)
+        return (mm,)
+"""
+CODE = """def call(args):
+    arg0_1, = args
+    triton_poi_fused_add_cos_sin_0.run(arg0_1, buf0, 8, grid=grid(8), stream=stream0)
+    extern_kernels.mm(buf0, buf0, out=buf1)
+    return (buf1, )
+"""
+
+
+def fake_torch(compiled_ms=1.0, logs=True, fails=(), fused=False):
     torch = types.ModuleType("torch")
     torch.__version__ = "2.6.0"
     torch.seen = []
@@ -65,6 +82,9 @@ def fake_torch(compiled_ms=1.0, logs=True, fails=()):
                 if logs:
                     log({"dynamo_start": {"stack": [{"line": 3, "name": "main", "filename": 0, "loc": "model(x)"}]}, **ID})
                     log({"artifact": {"name": "dynamo_graph_break_reason", "encoding": "string"}, **ID}, BREAK)
+                    if fused:
+                        log({"inductor_post_grad_graph": {}, **ID}, GRAPH)
+                        log({"inductor_output_code": {"filename": "/tmp/x.py"}, **ID}, CODE)
                     log({"compilation_metrics": {"co_name": "forward", "co_filename": "/me/model.py", "co_firstlineno": 29,
                                                  "dynamo_cumulative_compile_time_us": 2500}, **ID})
             calls.append(args or named)
@@ -97,6 +117,14 @@ class Analyze(unittest.TestCase):
         self.assertEqual(result.graph_breaks[0].where, "at model.py:31")
         self.assertIsNone(result.fusion_ratio)
         self.assertEqual(len(result.recommendations), 1)
+
+    def test_fusion(self):
+        result = self.analyze(fake_torch(fused=True), iterations=1)
+        self.assertEqual((result.ops_before_fusion, result.ops_after_fusion, result.fusion_ratio), (4, 2, 2.0))
+
+    def test_no_program_is_needed(self):
+        with mock.patch.dict(os.environ, {"PATH": "", "FATHOM_PROGRAM": "/nowhere"}):
+            self.assertEqual(self.analyze(fake_torch(), iterations=20).verdict, "faster")
 
     def test_a_model_that_gets_slower_is_said_to_be(self):
         result = self.analyze(fake_torch(compiled_ms=6.0), iterations=20)
@@ -162,11 +190,12 @@ class WithoutTorch(unittest.TestCase):
                 TorchCompileAnalyzer().compare_modes(model, 1)
 
     def test_an_old_one_is_named(self):
-        old = types.ModuleType("torch")
-        old.__version__ = "1.13.1"
-        with mock.patch.dict(sys.modules, {"torch": old}):
-            with self.assertRaisesRegex(Error, "torch 1.13.1 has no torch.compile"):
-                TorchCompileAnalyzer().analyze(model, 1)
+        for version in ("1.13.1", "2.0.0", "2.1.2+cu118"):  # some of which have a torch.compile
+            old = fake_torch()
+            old.__version__ = version
+            with mock.patch.dict(sys.modules, {"torch": old}):
+                with self.assertRaisesRegex(Error, f"^TorchCompileAnalyzer needs PyTorch 2.2 or later, and this is {re.escape(version)}$"):
+                    TorchCompileAnalyzer().analyze(model, 1)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,15 @@ import gc
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import fathom
 
@@ -200,18 +203,49 @@ class LongWork(unittest.TestCase):
         self.assertEqual(len(trace.spans), 400_001)
         self.assertGreater(len(ticks), 3)
 
+    def run_beside_a_read_without_end(self, code):
+        """`code` finds a `fifo` that is read until `writer` is closed."""
+        with tempfile.TemporaryDirectory() as folder:
+            start = ("import atexit, os, signal, sys, threading, time, fathom\n"
+                     f"fifo = {os.path.join(folder, 'fifo')!r}\n"
+                     "os.mkfifo(fifo)\n"
+                     "writer = os.open(fifo, os.O_RDWR)\n")
+            return subprocess.run([sys.executable, "-c", start + textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+
     def test_ctrl_c_is_heard(self):
-        code = f"""if 1:
-            import fathom, os, signal, threading
+        ran = self.run_beside_a_read_without_end("""
+            began = time.monotonic()
             threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
             try:
-                for _ in range(200):
-                    fathom.read({self.path!r}).report()
+                fathom.read(fifo)
                 print("not heard")
             except KeyboardInterrupt:
-                print("heard")"""
-        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-        self.assertEqual((ran.stdout.strip(), ran.returncode), ("heard", 0), ran.stderr)
+                print("heard", time.monotonic() - began < 10)
+            os.close(writer)
+            """)
+        self.assertEqual((ran.stdout.strip(), ran.returncode), ("heard True", 0), ran.stderr)
+
+    def test_a_child_forked_meanwhile_waits_for_nothing_at_its_end(self):
+        ran = self.run_beside_a_read_without_end("""
+            def forks():
+                time.sleep(0.05)
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(20)
+                    with fathom.scope("child"):
+                        pass
+                    atexit._run_exitfuncs()
+                    os._exit(0)
+                print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+                os.close(writer)
+
+            threading.Thread(target=forks).start()
+            try:
+                fathom.read(fifo)
+            except fathom.Error:
+                print("an empty file")
+            """)
+        self.assertEqual((ran.stdout.split("\n")[:2], ran.returncode), (["child 0", "an empty file"], 0), ran.stderr)
 
 
 class Program(unittest.TestCase):
@@ -220,6 +254,54 @@ class Program(unittest.TestCase):
         self.assertIn(fathom.__version__, ran.stdout)
         ran = subprocess.run([sys.executable, "-m", "fathom", "explode"], capture_output=True, text=True)
         self.assertEqual(ran.returncode, 2)
+        for words in (["profile", "--version-of-nothing"], ["compile", "nowhere.log"]):
+            ran = subprocess.run([sys.executable, "-m", "fathom", *words], capture_output=True, text=True)
+            self.assertEqual((ran.returncode, len(ran.stderr.strip().splitlines())), (2, 1), ran.stderr)
+
+    def test_it_profiles_and_reads_compile_logs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out, run = os.path.join(folder, "session.json"), os.path.join(folder, "run.pftrace")
+            compiled = os.path.join(folder, "compile.json")
+            script = "import fathom\nfor _ in range(3):\n    with fathom.scope('work'): pass"
+            subprocess.run([sys.executable, "-m", "fathom", "profile", "-o", run, "--json", out, "--", sys.executable, "-c", script],
+                           check=True, capture_output=True)
+            self.assertEqual(list(fathom.read(run).spans.name).count("work"), 3)
+            with open(out) as file:
+                self.assertIn("work", [each["operation"] for each in json.load(file)["bottlenecks"]])
+            log = os.path.join(os.environ["FATHOM_SOURCE_DIR"], "fuzz", "corpus", "compile_log", "break_and_recompile.log")
+            subprocess.run([sys.executable, "-m", "fathom", "compile", log, "--json", compiled], check=True,
+                           capture_output=True)
+            with open(compiled) as file:
+                self.assertEqual(json.load(file), dict(fathom.compile_logs(log)))
+
+    def test_where_it_is_missing(self):
+        from fathom.__main__ import program
+
+        with mock.patch.dict(os.environ, {"PATH": "", "FATHOM_PROGRAM": ""}), mock.patch("os.path.isfile", lambda path: False):
+            with self.assertRaisesRegex(fathom.Error, "not installed"):
+                program()
+
+
+class CompileLogs(unittest.TestCase):
+    LOG = os.path.join(os.environ["FATHOM_SOURCE_DIR"], "fuzz", "corpus", "compile_log", "break_and_recompile.log")
+
+    def test_as_a_report(self):
+        logs = fathom.compile_logs(self.LOG)
+        self.assertEqual(logs.graph_breaks, len(logs.break_reasons))
+        self.assertIn("graph break", str(logs))
+        self.assertIn("</html>", logs.to_html())
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(fathom.Error, "no log of torch.compile in this folder"):
+                fathom.compile_logs(folder)
+            shutil.copy(self.LOG, os.path.join(folder, "dedicated_log_torch_trace_rank_0.log"))
+            self.assertEqual(fathom.compile_logs(folder)["compilations"], logs["compilations"])
+
+    def test_what_they_suggest_is_behind_what_the_trace_does(self):
+        trace = os.path.join(os.environ["FATHOM_SOURCE_DIR"], "tests", "golden", "training_step", "trace.json")
+        alone = fathom.ProfilerOptimizer(trace).get_suggestions(1000)
+        both = fathom.ProfilerOptimizer(trace, compile=self.LOG).get_suggestions(1000)
+        self.assertEqual(both[:len(alone)], alone)
+        self.assertEqual({each.rule for each in both[len(alone):]}, {"compile"})
 
 
 if __name__ == "__main__":

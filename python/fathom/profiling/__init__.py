@@ -7,11 +7,12 @@
 >>> sorted(memory.get_peak_analysis())[:2]
 ['alive', 'peak_allocated_mb']
 """
+from ..torch_compile import CompileResult, GraphBreak, TorchCompileAnalyzer
 from .flame import FlameGraphGenerator
 from .hta import HTAAnalyzer, HTAReport
 from .memory import MemoryProfiler
 from .timeline import Timeline, TimelineGenerator
 from .unified import Kernel, ProfileSession, UnifiedProfiler
 
-__all__ = ["FlameGraphGenerator", "HTAAnalyzer", "HTAReport", "Kernel", "MemoryProfiler", "ProfileSession", "Timeline",
-           "TimelineGenerator", "UnifiedProfiler"]
+__all__ = ["CompileResult", "FlameGraphGenerator", "GraphBreak", "HTAAnalyzer", "HTAReport", "Kernel", "MemoryProfiler",
+           "ProfileSession", "Timeline", "TimelineGenerator", "TorchCompileAnalyzer", "UnifiedProfiler"]

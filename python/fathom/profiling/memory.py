@@ -1,4 +1,5 @@
 """Memory over time: of the GPU as recorders and PyTorch tell it, and of the process."""
+import json
 import os
 import sys
 import threading
@@ -6,16 +7,17 @@ from contextlib import contextmanager
 from typing import Any, Iterator, Optional
 
 from .. import _native, _scopes
+from ..files import write_json
 
-
-_FIRST_BLOCK = 1  # no address of anything
+_BEFORE = "held before"  # what PyTorch's allocator had when the tracking began
 
 
 class MemoryProfiler:
     """Follows memory while something runs.
 
     Device memory is what OpenCL and CUDA recorders see, or, where the program has loaded PyTorch and uses a GPU,
-    what its allocator holds; memory of the process on the host is sampled.
+    what its allocator holds, with what it held before, and peaks between two looks; memory of the process on the host is
+    sampled.
     """
 
     def __init__(self, sample_interval_ms: float = 1.0, record_history: bool = True) -> None:
@@ -57,7 +59,7 @@ class MemoryProfiler:
 
     def get_leaks(self) -> "list[dict[str, Any]]":
         """What was allocated since the beginning and is there still, most bytes first."""
-        return list(self._native.leaks())
+        return [each for each in self._native.leaks() if each["call"] != _BEFORE]
 
     def get_tracked(self) -> "list[dict[str, Any]]":
         """What the tracks of each name did to memory."""
@@ -66,6 +68,11 @@ class MemoryProfiler:
     def export(self, path: Any) -> None:
         """Writes all of it as JSON."""
         self._native.export_json(os.fspath(path))
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        if any(each["call"] == _BEFORE for each in data["leaks"]):
+            data["leaks"] = [each for each in data["leaks"] if each["call"] != _BEFORE]
+            write_json(data, path)
 
 
 class _TorchSampler(threading.Thread):
@@ -77,8 +84,7 @@ class _TorchSampler(threading.Thread):
         self._interval = interval_ms / 1e3
         self._done = threading.Event()
         self._lock = threading.Lock()
-        self._first = [self._cuda.memory_allocated(device) for device in range(self._cuda.device_count())]
-        self._known = list(self._first)
+        self._levels = [_Level(torch.cuda, device) for device in range(torch.cuda.device_count())]
 
     @classmethod
     def begin(cls, interval_ms: float) -> "Optional[_TorchSampler]":
@@ -91,17 +97,8 @@ class _TorchSampler(threading.Thread):
 
     def sample(self) -> None:
         with self._lock:
-            for device, before in enumerate(self._known):
-                now = self._cuda.memory_allocated(device)
-                if now != before:
-                    # One block per device, which is given back and taken anew: a free names its block.
-                    reserved = self._cuda.memory_reserved(device)
-                    block = _FIRST_BLOCK + device
-                    if before > self._first[device]:
-                        _native.record_memory(self._first[device] - before, block, device, reserved, "torch")
-                    if now > self._first[device]:
-                        _native.record_memory(now - self._first[device], block, device, reserved, "torch")
-                    self._known[device] = now
+            for level in self._levels:
+                level.look()
 
     def run(self) -> None:
         while not self._done.wait(self._interval):
@@ -110,3 +107,36 @@ class _TorchSampler(threading.Thread):
     def stop(self) -> None:
         self._done.set()
         self.join()
+
+
+class _Level:
+    """What one GPU's allocator holds, told as two blocks: what it held before, and what came since."""
+
+    def __init__(self, cuda: Any, device: int) -> None:
+        self._cuda = cuda
+        self._device = device
+        self._first = cuda.memory_allocated(device)
+        self._highest = cuda.max_memory_allocated(device)  # of the program: it is not ours to reset
+        self._blocks = [0, 0]
+        self._tell(self._first)
+
+    def look(self) -> None:
+        highest = self._cuda.max_memory_allocated(self._device)
+        if highest > self._highest:  # since the last look, and perhaps gone again
+            self._highest = highest
+            self._tell(highest)
+        self._tell(self._cuda.memory_allocated(self._device))
+
+    def _tell(self, level: int) -> None:
+        wanted = [min(level, self._first), max(level - self._first, 0)]
+        for place, (before, now) in enumerate(zip(self._blocks, wanted)):
+            if before == now:
+                continue
+            reserved = self._cuda.memory_reserved(self._device)
+            block = 2 * self._device + place + 1  # no address of anything; a free names its block
+            call = "torch" if place else _BEFORE
+            if before:
+                _native.record_memory(-before, block, self._device, reserved, call)
+            if now:
+                _native.record_memory(now, block, self._device, reserved, call)
+        self._blocks = wanted

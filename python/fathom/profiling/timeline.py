@@ -1,6 +1,6 @@
 """Host threads and GPU streams side by side, and their overlap."""
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Optional
 
 from ..files import write_text
 from ..report import Report
@@ -9,12 +9,13 @@ from ..trace import Trace, opened
 
 @dataclass(frozen=True)
 class Timeline:
-    """How long host and GPU were active. The figures are those of the whole trace, whatever is left out of what is drawn."""
+    """How long host and GPU were active; None of a GPU that the trace has nothing of. The figures are those of the whole
+    trace, whatever is left out of what is drawn."""
 
     total_time_us: float
     cpu_active_time_us: float
-    gpu_active_time_us: float
-    overlap_time_us: float
+    gpu_active_time_us: Optional[float]
+    overlap_time_us: Optional[float]
     report: Report = field(repr=False)
     trace: Trace = field(repr=False)
 
@@ -37,8 +38,9 @@ class TimelineGenerator:
         """Of a trace of any format."""
         trace = opened(path)
         found = trace.timeline()
-        return Timeline(found["total_time_ns"] / 1e3, found["cpu_active_time_ns"] / 1e3, found["gpu_active_time_ns"] / 1e3,
-                        found["overlap_time_ns"] / 1e3, found, trace)
+        total, cpu, gpu, overlap = (found[name] / 1e3 if found[name] is not None else None for name in (
+            "total_time_ns", "cpu_active_time_ns", "gpu_active_time_ns", "overlap_time_ns"))
+        return Timeline(total or 0.0, cpu or 0.0, gpu, overlap, found, trace)
 
     def export_chrome_trace(self, t: Timeline, path: Any) -> str:
         """Writes what is drawn as Chrome JSON, for chrome://tracing and Perfetto."""

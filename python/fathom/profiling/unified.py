@@ -10,9 +10,9 @@ from typing import Any, Callable, Iterator, Optional
 from .. import _scopes
 from ..files import write_text
 from ..profiler import get_profiler
+from ..torch_trace import TorchRecording
 from ..trace import Trace, read
 from .memory import MemoryProfiler
-from .torch_trace import TorchRecording
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ class UnifiedProfiler:
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "profiler"):
             return TorchRecording(torch, _free_name(stem, ".json"), self.enable_memory)
-        if os.environ.get("FATHOM_RUN_FILE"):
-            return None  # `fathom profile` records this program, and a second recording would end that
+        if get_profiler().is_recording:
+            return None  # the program, or `fathom profile` does; a second recording would end that
         return _OwnRecording(_free_name(stem, ".pftrace"))
 
     def _fill(self, session: ProfileSession, trace: Trace) -> None:

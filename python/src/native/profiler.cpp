@@ -9,6 +9,7 @@
 #include <string>
 #include <variant>
 
+#include "fathom/opencl.h"
 #include "native/parts.h"
 #include "scopes/details.h"
 
@@ -148,6 +149,7 @@ void add_profiler(py::module_& module) {
              return without_gil(h, [&](Profiler& p) { return p.start_recording(path); });
            })
       .def("stop_recording", [](H h) { without_gil(h, [](Profiler& p) { p.stop_recording(); }); });
+  module.def("record_opencl", record_opencl);
   module.def("global_profiler", [] { return Handle{nullptr, &profiler()}; });
 }
 

@@ -3,13 +3,17 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "advise/compile_suggestions.h"
+#include "analyze/compile/job_logs.h"
 #include "analyze/flame/flame.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "base/terminal.h"
+#include "report/compile_report.h"
 #include "report/flame_report.h"
 #include "report/hta_report.h"
 #include "report/memory_report.h"
+#include "report/page/compile.h"
 #include "report/page/flame.h"
 #include "report/page/page.h"
 #include "report/page/run_page.h"
@@ -126,9 +130,24 @@ std::string said_memory(const OpenedTrace& opened, std::size_t top, bool as_text
 }
 
 std::string said_suggestions(const OpenedTrace& opened, bool all, bool critical, std::size_t top,
-                             bool as_text) {
-  const report::SuggestReport report = report::make_suggest_report(opened.analysis, all, critical);
+                             bool as_text, const std::string& compile_logs) {
+  std::vector<advise::Suggestion> others;
+  if (!compile_logs.empty()) {
+    others =
+        advise::compile_suggestions(analyze::compile_findings(analyze::read_job_logs(compile_logs)),
+                                    opened.analysis.suggestions(all).run_ms);
+  }
+  const report::SuggestReport report =
+      report::make_suggest_report(opened.analysis, all, critical, others);
   return as_text ? to_text(report, top, width()) : to_json(report, top);
+}
+
+std::string said_compile(const std::string& logs, std::size_t top, const std::string& form) {
+  report::CompileReport report;
+  report.source = logs;
+  report.found = analyze::compile_findings(analyze::read_job_logs(logs));
+  if (form == "page") return report::compile_page(report);
+  return form == "text" ? to_text(report, top, width()) : to_json(report);
 }
 
 std::string said_session(const OpenedTrace& opened) {

@@ -35,8 +35,11 @@ std::string said_hta_of(const std::vector<std::shared_ptr<OpenedTrace>>& ranks, 
 std::string said_flame(const OpenedTrace& opened, const FlameChoice& choice);
 std::string said_timeline(const OpenedTrace& opened, std::size_t top, bool as_text);
 std::string said_memory(const OpenedTrace& opened, std::size_t top, bool as_text);
+// `compile_logs` is a file or folder of torch.compile's logs, or empty.
 std::string said_suggestions(const OpenedTrace& opened, bool all, bool critical, std::size_t top,
-                             bool as_text);
+                             bool as_text, const std::string& compile_logs);
+// Of torch.compile's logs, a file or folder: "json", "text" or "page".
+std::string said_compile(const std::string& logs, std::size_t top, const std::string& form);
 std::string said_session(const OpenedTrace& opened);
 std::string said_page(const OpenedTrace& opened, const std::string& start);  // "" or a tab's name
 // With only the spans of at least so long, and Python's functions or not: the page, or Chrome JSON.

@@ -227,9 +227,10 @@ void add_trace(py::module_& module) {
              return say(o, [=](const OpenedTrace& t) { return said_memory(t, top, as_text); });
            })
       .def("suggest",
-           [](const Opened& o, bool all, bool critical, std::size_t top, bool as_text) {
+           [](const Opened& o, bool all, bool critical, std::size_t top, bool as_text,
+              const std::string& compile_logs) {
              return say(o, [=](const OpenedTrace& t) {
-               return said_suggestions(t, all, critical, top, as_text);
+               return said_suggestions(t, all, critical, top, as_text, compile_logs);
              });
            })
       .def("write_drawn",
@@ -256,6 +257,11 @@ void add_trace(py::module_& module) {
                        const std::string& form) {
     const auto result = std::make_shared<std::string>();
     do_long_work([=] { *result = said_hta_of(ranks, all_steps, top, form); });
+    return text(*result);
+  });
+  module.def("compile_logs", [](const std::string& logs, std::size_t top, const std::string& form) {
+    const auto result = std::make_shared<std::string>();
+    do_long_work([=] { *result = said_compile(logs, top, form); });
     return text(*result);
   });
 }
