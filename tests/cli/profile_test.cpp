@@ -100,17 +100,20 @@ TEST(Profile, OfAProgramThatDoesNothingSaysSoWithItsTimeAndWhy) {
 TEST(Profile, CtrlCStopsTheProgramAndKeepsTheRun) {
   const Scratch scratch;
   std::thread later;
-  const Outcome outcome =
-      run_program({"profile", "--", "sh", "-c", "sleep 20; exit 9"},
-                  {.folder = scratch.path(""), .own_group = true, .started = [&](pid_t group) {
-                     later = std::thread([group] {
-                       std::this_thread::sleep_for(std::chrono::milliseconds(500));
-                       kill(-group, SIGINT);
-                     });
-                   }});
+  const Outcome outcome = run_program(
+      {"profile", "--", "sh", "-c", "touch began; sleep 60; exit 9"},
+      {.folder = scratch.path(""), .own_group = true, .started = [&](pid_t group) {
+         later = std::thread([group, began = scratch.path("began")] {
+           for (int tries = 0; tries < 6000 && !std::filesystem::exists(began); ++tries) {
+             std::this_thread::sleep_for(std::chrono::milliseconds(10));
+           }
+           kill(-group, SIGINT);
+         });
+       }});
   later.join();
   EXPECT_EQ(outcome.signal, SIGINT) << outcome.err;
-  EXPECT_EQ(report_of(scratch.path("run.pftrace"))["session"]["name"], "sh -c sleep 20; exit 9");
+  EXPECT_EQ(report_of(scratch.path("run.pftrace"))["session"]["name"],
+            "sh -c touch began; sleep 60; exit 9");
 }
 
 TEST(Profile, ChildrenAreInTheSameRunAndTheirOperationsTogether) {

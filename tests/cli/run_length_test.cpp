@@ -55,7 +55,8 @@ TEST_F(RunLength, OfProgramsThatRecordNothingTheLengthIsCompared) {
       << outcome.out;
 }
 
-// The host slept outside of any call. Nothing else takes half as long as the 200 ms of that.
+// The host slept twice outside of any call. On a busy machine starting the program may take as
+// long; that is no call either.
 TEST_F(RunLength, AGapInWhichNothingWasRecordedIsNotBlamedOnACall) {
   const Outcome outcome = record("sleep 0.2; " + kOpencl + " idle-gap");
   const json session = json_of({"report", "run.pftrace", "--json"})["session"];
@@ -65,7 +66,7 @@ TEST_F(RunLength, AGapInWhichNothingWasRecordedIsNotBlamedOnACall) {
     ++unexplained;
     EXPECT_TRUE(gap["host"].is_null()) << gap;
   }
-  EXPECT_EQ(unexplained, 2U) << session["idle_gaps"];
+  EXPECT_GE(unexplained, 2U) << session["idle_gaps"];
   EXPECT_NE(outcome.err.find("(nothing recorded on the host)"), std::string::npos) << outcome.err;
   const json& first = session["bottlenecks"][0];
   EXPECT_EQ(first["operation"], "(nothing recorded on the host)") << session["bottlenecks"];

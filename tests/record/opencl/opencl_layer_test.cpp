@@ -162,6 +162,9 @@ TEST(OpenclLayer, AProgramThatReplacesItselfKeepsItsSecondLife) {
 TEST(OpenclLayer, AChildGoesOnWithWhatItInherited) {
 #if defined(FATHOM_THREAD_SANITIZER)
   GTEST_SKIP() << "the thread sanitizer ends a forked child that starts a thread (status 66)";
+#elif defined(FATHOM_ADDRESS_SANITIZER)
+  GTEST_SKIP() << "where a thread allocates during fork, the sanitizer's allocator stays locked in "
+                  "the child";
 #endif
   const Variables no_threads = {{"POCL_DEVICES", "basic"}};
   const Ran alone = run({opencl_program(), "fork-after"}, no_threads);
