@@ -65,6 +65,15 @@ class CompileCounts(unittest.TestCase):
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.assertEqual(told_counts(json.loads(run.stdout)), plain_counts(path))
 
+    def test_a_folder_is_the_job_of_its_ranks(self):
+        folder = CORPUS / "torch_trace" / "multi_rank"
+        run = subprocess.run([os.environ["FATHOM_PROGRAM"], "compile", folder, "--json"], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        document = json.loads(run.stdout)
+        logs = [path for path in LOGS if path.parent == folder]
+        self.assertEqual([log["rank"] for log in document["logs"]], [0, 3])
+        self.assertEqual(told_counts(document), sum((plain_counts(path) for path in logs), collections.Counter()))
+
     def test_what_every_tree_leads_to_are_all_compilations(self):
         for path in LOGS:
             with self.subTest(path.name):

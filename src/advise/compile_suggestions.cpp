@@ -67,6 +67,14 @@ Suggestion of_skip(const analyze::CudagraphSkip& skip) {
                    skip.advice);
 }
 
+Suggestion of_rerecordings(const analyze::CudagraphRerecording& group) {
+  return one_about(
+      group.function, fmt::format("Record the CUDA graphs of {} once", group.function),
+      fmt::format("{}{} was recorded {} again as CUDA graphs.", group.function,
+                  at_place(group.place), base::format_plural(group.times, "time", "times")),
+      group.advice);
+}
+
 }  // namespace
 
 std::vector<Suggestion> compile_suggestions(const analyze::CompileFindings& found, double run_ms) {
@@ -80,6 +88,7 @@ std::vector<Suggestion> compile_suggestions(const analyze::CompileFindings& foun
   take(found.break_groups, of_break);
   take(found.recompile_groups, [&](const auto& group) { return of_recompiles(group, run_ms); });
   take(found.cudagraph_skips, of_skip);
+  take(found.cudagraph_rerecordings, of_rerecordings);
   return list;
 }
 

@@ -50,6 +50,9 @@ std::string trouble_sentence(const CompileFindings& found) {
   std::uint64_t skips = 0;
   for (const analyze::CudagraphSkip& skip : found.cudagraph_skips) skips += skip.count;
   add(skips, "graph without CUDA graphs", "graphs without CUDA graphs");
+  std::uint64_t rerecordings = 0;
+  for (const auto& group : found.cudagraph_rerecordings) rerecordings += group.times;
+  add(rerecordings, "CUDA graph recorded again", "CUDA graphs recorded again");
   if (parts.empty()) return " No failure, no graph break, no recompilation.";
   return fmt::format(" {}.", fmt::join(parts, ", "));
 }

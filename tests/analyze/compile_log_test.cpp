@@ -232,6 +232,45 @@ TEST(CompileLog, CachesAreCountedByOutcome) {
   EXPECT_EQ(found.caches.size(), 2U);
 }
 
+TEST(CompileLog, SkippedCudaGraphsAreCountedByReason) {
+  const std::string skipped =
+      R"("duration_us": 5, "cudagraph_skip_reason": "skipping cudagraphs due to mutated inputs")";
+  const CompileFindings found = compile_findings(
+      {read_compile_log(metrics(0, 0, skipped) + metrics(1, 0, skipped) +
+                            metrics(2, 0, R"("cudagraph_skip_reason": "something new")") +
+                            metrics(3, 0, R"("cudagraph_skip_reason": null)"),
+                        "a.log")});
+  ASSERT_EQ(found.cudagraph_skips.size(), 2U);
+  EXPECT_EQ(found.cudagraph_skips[0].reason, "skipping cudagraphs due to mutated inputs");
+  EXPECT_EQ(found.cudagraph_skips[0].count, 2U);
+  EXPECT_EQ(found.cudagraph_skips[0].advice, "Do not write to the inputs: copy them first");
+  EXPECT_EQ(found.cudagraph_skips[1].advice, "");
+}
+
+std::string recorded_graph(bool is_backward) {
+  const std::string begin =
+      R"({"name": "CUDAGraphNode.record", "ts": 5, "ph": "B", "args": {"compile_id": "0/0", )"
+      R"("is_backward": )";
+  const std::string end =
+      R"({"name": "CUDAGraphNode.record", "ts": 9, "ph": "E", "args": {"compile_id": "0/0"}})";
+  return record(R"({"chromium_event": {}, "has_payload": "x"})",
+                begin + (is_backward ? "true" : "false") + "}}\n") +
+         record(R"({"chromium_event": {}, "has_payload": "x"})", end + "\n");
+}
+
+TEST(CompileLog, CudaGraphsRecordedAgainAreThoseOfOnePass) {
+  const std::string both =
+      metrics(0, 0, R"("duration_us": 5)") + recorded_graph(false) + recorded_graph(true);
+  EXPECT_TRUE(compile_findings({read_compile_log(both, "a.log")}).cudagraph_rerecordings.empty());
+  const CompileFindings found = compile_findings(
+      {read_compile_log(both + recorded_graph(false) + recorded_graph(false), "a.log")});
+  ASSERT_EQ(found.cudagraph_rerecordings.size(), 1U);
+  EXPECT_EQ(found.cudagraph_rerecordings[0].function, "f");
+  EXPECT_EQ(found.cudagraph_rerecordings[0].place, "model.py:7");
+  EXPECT_EQ(found.cudagraph_rerecordings[0].times, 2U);
+  EXPECT_EQ(found.logs[0].compilations[0].cudagraph_recordings[0], 3U);
+}
+
 TEST(CompileLog, KernelsAreCountedWhereTheyAreCalled) {
   EXPECT_EQ(generated_calls("triton_0 = async_compile.triton('triton_', '''\n"
                             "def triton_(x):\n    tl.store(x)\n''')\n"

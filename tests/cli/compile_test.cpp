@@ -72,6 +72,31 @@ TEST(Compile, TakesTheLogsOfAFolderAndLeavesOthersOut) {
   EXPECT_THAT(outcome.out, HasSubstr("Compiling took 3.00 s"));
 }
 
+TEST(Compile, SaysWhatCudaGraphsDid) {
+  const Scratch scratch;
+  const std::string prefix = "V0721 16:11:57.000000 98102 torch/_dynamo/utils.py:1900] ";
+  const std::string record = prefix + R"({"chromium_event": {}, "has_payload": "x"})" +
+                             "\n\t"
+                             R"({"name": "CUDAGraphNode.record", "ts": 5, "ph": "B", "args": )"
+                             R"({"compile_id": "0/0", "is_backward": false}})"
+                             "\n";
+  const std::string skip =
+      prefix +
+      R"({"compilation_metrics": {"co_name": "g", "co_filename": "/me/model.py", )"
+      R"("co_firstlineno": 50, "cudagraph_skip_reason": "skipping cudagraphs due to cpu device"}, )"
+      R"("frame_id": 1, "frame_compile_id": 0, "attempt": 0})"
+      "\n";
+  const std::string log = scratch.write("rank_0.log", kLog + record + record + record + skip);
+  const Outcome outcome = run_program({"compile", log});
+  EXPECT_THAT(outcome.out, HasSubstr("1 graph without CUDA graphs, 2 CUDA graphs recorded again."));
+  EXPECT_THAT(outcome.out, HasSubstr("The CUDA graphs of f were recorded again 2 times"));
+  EXPECT_THAT(outcome.out, HasSubstr("skipping cudagraphs due to cpu device"));
+  const json document = json::parse(run_program({"compile", log, "--json"}).out);
+  EXPECT_EQ(faults_against("compile", document), kNoFaults);
+  EXPECT_EQ(document["cudagraph_rerecorded"][0]["times"], 2);
+  EXPECT_EQ(document["cudagraph_skips"][0]["count"], 1);
+}
+
 TEST(Compile, SpeedupIsThatOfAStepOrOfTheRun) {
   const Scratch scratch;
   const auto trace = [&](const char* name, const char* us) {

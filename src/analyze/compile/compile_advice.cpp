@@ -150,4 +150,9 @@ std::string_view cudagraph_advice(std::string_view reason) {
   return first_known(kCudagraphs, reason);
 }
 
+std::string_view rerecording_advice() {
+  return "Call with a few fixed sizes, keep parameters where they are in memory, and call "
+         "torch.compiler.cudagraph_mark_step_begin() before each step";
+}
+
 }  // namespace fathom::analyze

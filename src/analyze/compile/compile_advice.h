@@ -17,4 +17,7 @@ std::string_view failure_advice(std::string_view reason);
 // What to do where CUDA graphs were not used.
 std::string_view cudagraph_advice(std::string_view reason);
 
+// What to do where they are recorded again and again.
+std::string_view rerecording_advice();
+
 }  // namespace fathom::analyze

@@ -55,6 +55,7 @@ class FindingsMaker {
       if (one.is_recompile()) take_recompile(one);
       if (one.has_failed()) take_failure(one);
       take_skips(one);
+      take_rerecordings(one);
       take_caches(one);
       take_fusion(one);
     }
@@ -66,10 +67,13 @@ class FindingsMaker {
     found_.recompile_groups = std::move(recompiles_.list);
     found_.failure_groups = std::move(failures_.list);
     found_.cudagraph_skips = std::move(skips_.list);
+    found_.cudagraph_rerecordings = std::move(rerecordings_.list);
     std::ranges::stable_sort(found_.break_groups, std::ranges::greater{}, &BreakGroup::count);
     std::ranges::stable_sort(found_.recompile_groups, std::ranges::greater{},
                              &RecompileGroup::total_ns);
     std::ranges::stable_sort(found_.cudagraph_skips, std::ranges::greater{}, &CudagraphSkip::count);
+    std::ranges::stable_sort(found_.cudagraph_rerecordings, std::ranges::greater{},
+                             &CudagraphRerecording::times);
     return std::move(found_);
   }
 
@@ -135,6 +139,16 @@ class FindingsMaker {
     }
   }
 
+  void take_rerecordings(const Compilation& one) {
+    const std::uint32_t times = one.cudagraph_rerecordings();
+    if (times == 0) return;
+    CudagraphRerecording& group = rerecordings_.of(key_of(one.function, place_of(one)));
+    group.function = one.function;
+    group.place = place_of(one);
+    group.times += times;
+    group.advice = rerecording_advice();
+  }
+
   void take_caches(const Compilation& one) {
     for (const CacheEvent& event : one.caches) {
       CacheCounts& counts = found_.caches[event.cache];
@@ -156,6 +170,7 @@ class FindingsMaker {
   Groups<RecompileGroup> recompiles_;
   Groups<CompileFailure> failures_;
   Groups<CudagraphSkip> skips_;
+  Groups<CudagraphRerecording> rerecordings_;
   std::set<std::string> reasons_;  // of recompilations, each with its function
 };
 

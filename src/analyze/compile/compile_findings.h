@@ -49,6 +49,14 @@ struct CudagraphSkip {
   std::string advice;
 };
 
+// A function whose CUDA graphs were recorded more than once.
+struct CudagraphRerecording {
+  std::string function;
+  std::string place;
+  std::uint64_t times = 0;  // again
+  std::string advice;
+};
+
 // What a rank did more or less often than the others, which then wait for it, or it for them.
 struct RankDifference {
   std::int64_t rank = 0;
@@ -75,6 +83,7 @@ struct CompileFindings {
   std::vector<RecompileGroup> recompile_groups;  // most time first
   std::vector<CompileFailure> failure_groups;
   std::vector<CudagraphSkip> cudagraph_skips;
+  std::vector<CudagraphRerecording> cudagraph_rerecordings;  // most first
   std::vector<RankDifference> differences;
 };
 

@@ -163,6 +163,10 @@ class LogReader {
     const std::string_view phase = member(*event, "ph");
     const bool begins = name == "dynamo" || name == "entire_frame_compile";
     Frame& at = frame(id, phase == "\"B\"" && begins);
+    if (name == "CUDAGraphNode.record" && phase == "\"B\"") {
+      const bool is_backward = args && member(*args, "is_backward") == "true";
+      ++log_.compilations[at.compilation].cudagraph_recordings[is_backward ? 1 : 0];
+    }
     OpenEvents& open = at.open[name];
     if (phase == "\"B\"" && open.depth++ == 0) {
       open.began_ns = *time_ns;

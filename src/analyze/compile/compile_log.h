@@ -77,7 +77,14 @@ struct Compilation {
   std::vector<CacheEvent> caches;
   std::optional<Fusion> fusion;
   std::vector<std::string> cudagraph_skips;
+  std::array<std::uint32_t, 2> cudagraph_recordings = {};  // of the forward, of the backward pass
 
+  // Each pass is recorded once; again for other sizes, or where a tensor of it moved.
+  std::uint32_t cudagraph_rerecordings() const {
+    std::uint32_t again = 0;
+    for (const std::uint32_t times : cudagraph_recordings) again += times > 0 ? times - 1 : 0;
+    return again;
+  }
   bool is_recompile() const {
     return !recompile_reasons.empty() || earlier_versions.value_or(0) > 0;
   }

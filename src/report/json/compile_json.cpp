@@ -101,6 +101,7 @@ void write_compilation(JsonWriter& json, const Compilation& one) {
   write_caches(json, one.caches);
   write_fusion(json, one.fusion);
   write_texts(json, "cudagraph_skips", one.cudagraph_skips);
+  json.key("cudagraph_recordings").value(one.cudagraph_recordings[0] + one.cudagraph_recordings[1]);
   write_stack(json, one.stack);
   json.end_object();
 }
@@ -202,6 +203,12 @@ void write_groups(JsonWriter& json, const CompileFindings& found) {
     json.begin_object().key("reason").value(skip.reason).key("count").value(skip.count);
     json.key("advice").value(known_text(skip.advice));
     json.end_object();
+  }
+  json.end_array().key("cudagraph_rerecorded").begin_array();
+  for (const analyze::CudagraphRerecording& group : found.cudagraph_rerecordings) {
+    json.begin_object().key("function").value(group.function);
+    json.key("where").value(known_text(group.place)).key("times").value(group.times);
+    json.key("advice").value(known_text(group.advice)).end_object();
   }
   json.end_array().key("rank_differences").begin_array();
   for (const analyze::RankDifference& rank : found.differences) {

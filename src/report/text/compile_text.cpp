@@ -133,6 +133,11 @@ std::string faults_text(const CompileFindings& found, std::size_t top, std::size
   for (const analyze::CudagraphSkip& skip : first(found.cudagraph_skips)) {
     faults.add("CUDA graphs were not used" + times(skip.count), skip.reason, skip.advice);
   }
+  for (const analyze::CudagraphRerecording& group : first(found.cudagraph_rerecordings)) {
+    faults.add(fmt::format("The CUDA graphs of {} were recorded again {}{}", group.function,
+                           base::format_plural(group.times, "time", "times"), at(group.place)),
+               "other sizes, or a tensor that moved", group.advice);
+  }
   return text;
 }
 

@@ -21,6 +21,7 @@ export interface CompileReport {
   failed: FailureGroup[];
   recompiled: RecompileGroup[];
   cudagraph_skips: { reason: string; count: number; advice: string | null }[];
+  cudagraph_rerecorded: { function: string; where: string | null; times: number; advice: string | null }[];
   rank_differences: RankDifference[];
   tree: TreeNode[];
   logs: { source: string; rank: number | null; records: number; unreadable: number; compilations: Compilation[] }[];
@@ -122,6 +123,7 @@ export interface Compilation {
   caches: { cache: string; outcome: "hit" | "miss" | "bypass"; key: string | null; saved_ms: number | null; reason: string | null }[];
   fusion: Fusion | null;
   cudagraph_skips: string[];
+  cudagraph_recordings: number;
   stack: StackFrame[];
 }
 

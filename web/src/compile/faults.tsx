@@ -33,6 +33,11 @@ export function Faults({ report }: { report: CompileReport }) {
       <List title="CUDA graphs were not used">
         {report.cudagraph_skips.map((one, index) => <Fault key={index} count={one.count} title={one.reason} why="" how={one.advice} />)}
       </List>
+      <List title="CUDA graphs recorded again" note="for other sizes, or because a tensor had moved">
+        {report.cudagraph_rerecorded.map((one, index) => (
+          <Fault key={index} count={one.times} title={`${one.function}${at(one.where)}`} why="" how={one.advice} />
+        ))}
+      </List>
     </>
   );
 }
