@@ -118,6 +118,10 @@ void measure_growth(const std::vector<int>& sizes, double rate) {
 
 int main(int count, char** words) {
   if (count == 3 && std::string_view(words[1]) == "--child") return run_child(words[2]);
+  if (count == 3 && std::string_view(words[1]) == "--make") {  // for bench/python_read.py
+    fmt::print("{}\n", fathom::bench::make_plain(std::atoi(words[2])));
+    return 0;
+  }
   const bool is_full = count == 2 && std::string_view(words[1]) == "--full";
   const TraceFile file = fathom::bench::make_trace(300);
   const double size = static_cast<double>(fs::file_size(file.plain)) / 1e6;

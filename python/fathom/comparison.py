@@ -105,6 +105,11 @@ def compare_profiling_runs(baseline_path: "Union[Path, Iterable[Path]]", current
     """Compares runs: a file or several per side, of any format. Changes of `significance_threshold` percent count.
 
     One run per side can make a change suspect; several prove it.
+
+    >>> import fathom
+    >>> comparison = fathom.compare_profiling_runs("profile.json", "profile.json")
+    >>> comparison.get_summary().regressions_count, comparison.get_regressions()
+    (0, [])
     """
     return RunComparison(_native.compare(_files(baseline_path), _files(current_path), float(significance_threshold)))
 

@@ -5,10 +5,14 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Iterable, Iterator, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, Union
 
 from . import _native
 from .report import Report, parse
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -92,7 +96,23 @@ class Spans(Columns):
 
     `name_id` counts in `trace.names`, `kind` in `trace.kinds`, `track` in `trace.tracks`; `parent` is the row of the
     span around it and `correlation` the same number for a launch and its GPU work: -1 where there is none.
+
+    >>> import fathom
+    >>> trace = fathom.read("trace.json")
+    >>> longest = max(range(len(trace.spans)), key=lambda row: trace.spans.duration_ns[row])
+    >>> trace.spans.name[longest], int(trace.spans.duration_ns[longest])
+    ('ProfilerStep#1', 1000000)
     """
+
+    if TYPE_CHECKING:  # with NumPy; without it they are memoryviews
+        name_id: NDArray[numpy.uint32]
+        shape_id: NDArray[numpy.uint32]
+        kind: NDArray[numpy.uint8]
+        track: NDArray[numpy.uint32]
+        start_ns: NDArray[numpy.int64]
+        duration_ns: NDArray[numpy.int64]
+        correlation: NDArray[numpy.int64]
+        parent: NDArray[numpy.int32]
 
     @property
     def name(self) -> Any:
@@ -141,13 +161,34 @@ class Spans(Columns):
 class Instants(Columns):
     """What happened at a moment."""
 
+    if TYPE_CHECKING:
+        time_ns: NDArray[numpy.int64]
+        name_id: NDArray[numpy.uint32]
+        track: NDArray[numpy.uint32]
+
 
 class MemoryEvents(Columns):
     """Allocations, and frees with negative bytes."""
 
+    if TYPE_CHECKING:
+        time_ns: NDArray[numpy.int64]
+        bytes: NDArray[numpy.int64]
+        site_id: NDArray[numpy.uint32]
+        device_index: NDArray[numpy.int32]
+
 
 class Trace:
-    """A recording, whatever it came from. Times are nanoseconds on the clock of the source."""
+    """A recording, whatever it came from. Times are nanoseconds on the clock of the source.
+
+    >>> import fathom
+    >>> trace = fathom.read("trace.json")
+    >>> [track.kind for track in trace.tracks]
+    ['thread', 'gpu_stream', 'gpu_stream']
+    >>> round(trace.hta().gpu_idle_time_pct, 1)
+    47.3
+    >>> trace.suggest().suggestions[0].title
+    'Launch sooner: the GPU runs out of work in places'
+    """
 
     def __init__(self, native: Any, source: str) -> None:
         self._native = native
@@ -275,6 +316,11 @@ def read(path: Path) -> Trace:
     """Reads a trace of any format; its content tells which.
 
     What is damaged is read as far as it goes, and `warnings` says what was lost.
+
+    >>> import fathom
+    >>> trace = fathom.read("trace.json")
+    >>> len(trace.spans), trace.warnings
+    (52, [])
     """
     name = os.fspath(path)
     return Trace(_native.read(None, name), name)
@@ -326,7 +372,12 @@ def from_profiler(profiler: Any) -> Trace:
 
 
 def hta(traces: "Union[Path, Trace, Iterable[Union[Path, Trace]]]", all_steps: bool = False, top: int = 10) -> Report:
-    """The holistic analysis of the ranks of a job: traces, or a folder with one per rank."""
+    """The holistic analysis of the ranks of a job: traces, or a folder with one per rank.
+
+    >>> import fathom
+    >>> round(fathom.hta(["trace.json"]).compute_time_pct, 1)
+    38.5
+    """
     ranks = [opened(each)._native for each in _ranks(traces)]
 
     def as_form(form: str) -> str:
@@ -337,7 +388,13 @@ def hta(traces: "Union[Path, Trace, Iterable[Union[Path, Trace]]]", all_steps: b
 
 def compile_logs(path: Path, top: int = 10) -> Report:
     """What torch.compile did, of its logs (TORCH_TRACE): a file, or a folder with one per process. As
-    `fathom compile --json` has it; `top` rows in each table of its text."""
+    `fathom compile --json` has it; `top` rows in each table of its text.
+
+    >>> import fathom
+    >>> logs = fathom.compile_logs("torch_trace.log")
+    >>> logs.time_ms, logs.break_reasons[0].where
+    (3000, 'at model.py:31')
+    """
     name = os.fspath(path)
     return parse(_native.compile_logs(name, top, "json"), text=lambda: str(_native.compile_logs(name, top, "text")),
                  page=lambda: str(_native.compile_logs(name, top, "page")))

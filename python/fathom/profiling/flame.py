@@ -7,7 +7,16 @@ from .export import export
 
 
 class FlameGraphGenerator:
-    """Makes flame graphs of traces; paths shorter than `min_duration_us` in total belong to their parent."""
+    """Makes flame graphs of traces; paths shorter than `min_duration_us` in total belong to their parent.
+
+    >>> from fathom.profiling import FlameGraphGenerator
+    >>> generator = FlameGraphGenerator()
+    >>> data = generator.from_chrome_trace("trace.json")
+    >>> data.root.name
+    'all'
+    >>> generator.export(data, "flame.html")
+    'flame.html'
+    """
 
     def __init__(self, min_duration_us: float = 10.0, max_depth: int = 50, group_small_kernels: bool = True) -> None:
         self.min_duration_us = min_duration_us

@@ -17,7 +17,16 @@ class HTAReport(Report):
 
 
 class HTAAnalyzer:
-    """Analyzes traces; reports with plain names are written to `output_dir`."""
+    """Analyzes traces; reports with plain names are written to `output_dir`.
+
+    >>> from fathom.profiling import HTAAnalyzer
+    >>> analyzer = HTAAnalyzer("out")
+    >>> report = analyzer.analyze_trace("trace.json")
+    >>> report.top_kernels[0].name
+    'gemm'
+    >>> analyzer.export_report(report, "hta.json", format="json")
+    'out/hta.json'
+    """
 
     def __init__(self, output_dir: Any = ".") -> None:
         self.output_dir = os.fspath(output_dir)

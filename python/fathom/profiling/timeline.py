@@ -24,7 +24,16 @@ class Timeline:
 
 
 class TimelineGenerator:
-    """Makes timelines of traces. Spans shorter than `min_duration_us` are not drawn."""
+    """Makes timelines of traces. Spans shorter than `min_duration_us` are not drawn.
+
+    >>> from fathom.profiling import TimelineGenerator
+    >>> generator = TimelineGenerator()
+    >>> timeline = generator.from_chrome_trace("trace.json")
+    >>> timeline.total_time_us
+    2300.0
+    >>> generator.export_chrome_trace(timeline, "drawn.json")
+    'drawn.json'
+    """
 
     def __init__(self, min_duration_us: float = 1.0, include_python_events: bool = True) -> None:
         self.min_duration_us = min_duration_us

@@ -58,6 +58,18 @@ class UnifiedProfiler:
 
     Where the program has loaded PyTorch, its profiler records the block; elsewhere Fathom's own does, with scopes and
     what its OpenCL and CUDA recorders see.
+
+    >>> import fathom
+    >>> from fathom.profiling import UnifiedProfiler
+    >>> unified = UnifiedProfiler("out")
+    >>> with unified.profile("block") as session:
+    ...     with fathom.scope("inside"):
+    ...         data = sorted(range(1000))
+    >>> [each["operation"] for each in session.bottlenecks if each["operation"] == "inside"]
+    ['inside']
+    >>> twice = unified.profile_function(sorted, data, name="again", iterations=2)
+    >>> unified.compare_sessions(session, twice)["speedup"] is not None
+    True
     """
 
     def __init__(self, output_dir: Any = "fathom_output", enable_trace: bool = True, enable_memory: bool = True,
