@@ -1,4 +1,5 @@
-// Words of the page that are too faint: [ratio, words] of each. Canvases are left out: they draw their own.
+// Words of the page that are too faint: [ratio, words] of each. Canvases draw their own, whose
+// colours contrast.test.mjs looks at.
 export const contrastFaults = (page) =>
   page.evaluate(() => {
     const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -6,10 +6,11 @@ import { scaleOf, type View } from "./view";
 // less than a pixel become one, in the colour of the longest and as strong as they cover the pixel.
 // They are gathered by colour first, because changing it is what costs on a canvas.
 
-const kShades = [1, 0.86, 0.74, 0.5, 0.32];
-const kWideShades = 3; // so that neighbours of one colour can be told apart
+const kFaded = [0.74, 0.5, 0.32]; // how strong what covers less than a pixel is; letters stand on the shades alone
 const kLabelPixels = 26;
 const kGrey = kFills.indexOf("idle");
+const kWide = 3; // shades of what is wide enough to be told apart from its neighbours: canvas/shades.ts
+const kTones = kWide + kFaded.length;
 export const kFont = '11px ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace';
 
 export interface Looks {
@@ -25,7 +26,7 @@ export interface Drawn {
 
 export class Painter {
   readonly drawn: Drawn = { rectangles: 0, labels: 0 };
-  private readonly batches: number[][] = Array.from({ length: kFills.length * kShades.length }, () => []);
+  private readonly batches: number[][] = Array.from({ length: kFills.length * kTones }, () => []);
   private labels: { x: number; y: number; width: number; label: number }[] = [];
   private letter = 0;
 
@@ -65,8 +66,10 @@ export class Painter {
     const { context } = this;
     this.batches.forEach((batch, index) => {
       if (batch.length === 0) return;
-      context.fillStyle = this.palette.parts[Math.floor(index / kShades.length)]!;
-      context.globalAlpha = kShades[index % kShades.length]!;
+      const tone = index % kTones;
+      const { shades } = this.palette.parts[Math.floor(index / kTones)]!;
+      context.fillStyle = shades[tone < kWide ? tone : 0]!;
+      context.globalAlpha = tone < kWide ? 1 : kFaded[tone - kWide]!;
       for (let i = 0; i < batch.length; i += 4) {
         context.fillRect(batch[i]!, batch[i + 1]!, batch[i + 2]!, batch[i + 3]!);
       }
@@ -87,24 +90,24 @@ export class Painter {
     // On whole pixels: sharp, and several times faster to fill.
     const begin = Math.floor(from);
     const gap = width > 3 ? 1 : 0;
-    this.push(part, (label * 7) % kWideShades, x + begin, y, Math.max(Math.floor(from + seen) - begin - gap, 1), height);
+    this.push(part, (label * 7) % kWide, x + begin, y, Math.max(Math.floor(from + seen) - begin - gap, 1), height);
     if (labelled && seen >= kLabelPixels) this.labels.push({ x: x + from, y: y + height / 2, width: seen, label });
   }
 
   private narrow(label: number, x: number, y: number, height: number, covered: number): void {
     const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
-    const shade = covered > 0.75 ? 0 : covered > 0.4 ? 2 : covered > 0.15 ? 3 : 4;
-    const batch = this.batches[part * kShades.length + shade]!;
+    const tone = covered > 0.75 ? 0 : kWide + (covered > 0.4 ? 0 : covered > 0.15 ? 1 : 2);
+    const batch = this.batches[part * kTones + tone]!;
     const last = batch.length - 4;
     if (last >= 0 && batch[last + 1] === y && batch[last]! + batch[last + 2]! === x) {
       batch[last + 2]! += 1;
     } else {
-      this.push(part, shade, x, y, 1, height);
+      this.push(part, tone, x, y, 1, height);
     }
   }
 
-  private push(part: number, shade: number, x: number, y: number, width: number, height: number): void {
-    this.batches[part * kShades.length + shade]!.push(x, y, width, height);
+  private push(part: number, tone: number, x: number, y: number, width: number, height: number): void {
+    this.batches[part * kTones + tone]!.push(x, y, width, height);
   }
 
   private flushLabels(): void {
@@ -114,9 +117,8 @@ export class Painter {
     context.textAlign = "left";
     this.letter ||= context.measureText("m").width;
     for (const { x, y, width, label } of this.labels) {
-      const part = this.looks.part(label);
-      const isGrey = this.looks.dimmed(label) || part === kGrey;
-      context.fillStyle = isGrey ? this.palette.ink : this.palette.letters[part]!;
+      const part = this.looks.dimmed(label) ? kGrey : this.looks.part(label);
+      context.fillStyle = this.palette.parts[part]!.letters;
       context.fillText(fit(this.looks.name(label), Math.floor((width - 7) / this.letter)), x + 3, y + 0.5);
     }
     this.drawn.labels += this.labels.length;

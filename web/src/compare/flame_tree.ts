@@ -1,6 +1,7 @@
-import { kParts, type Palette, currentPalette } from "../canvas/palette";
+import { kParts, paletteOf, type Palette } from "../canvas/palette";
 import type { Tree } from "../flame/tree";
 import { colour } from "../theme";
+import { changeFills, colourIndex } from "./colours";
 
 // The block "flame_change": src/report/page/compare.cpp writes it. A column each with one entry a call path, in
 // order of the tree; times are each path's own, of a run or a step.
@@ -25,31 +26,7 @@ export interface ChangeTree {
   current: Float64Array;
 }
 
-// Colours by the index that Tree.parts has: kParts has as many, and its last is grey too.
-const kColours = ["much slower", "slower", "faster", "much faster", "gone", "about the same"] as const;
-type Colour = (typeof kColours)[number];
-
-const kSome = 0.05;
-const kMuch = 0.3;
-
-function colourOf(base: number, current: number): Colour {
-  if (base === 0 && current > 0) return "much slower";
-  if (base > 0 && current === 0) return "gone";
-  const change = base > 0 ? current / base - 1 : 0;
-  if (Math.abs(change) < kSome) return "about the same";
-  if (change > 0) return change > kMuch ? "much slower" : "slower";
-  return change < -kMuch ? "much faster" : "faster";
-}
-
-export function changePalette(): Palette {
-  // Letters have 4.5 to 1 on each, light and dark: paper on the strong ones, ink on the others.
-  const weak = (strong: string) => `color-mix(in srgb, ${strong} 40%, ${colour("idle")})`;
-  const [ink, paper] = [colour("ink"), colour("panel")];
-  const slower = colour("bad");
-  const faster = colour("gpu");
-  const parts = [slower, weak(slower), weak(faster), faster, faster, colour("idle")];
-  return { ...currentPalette(), parts, letters: [paper, ink, ink, paper, paper, ink] };
-}
+export const changePalette = (): Palette => paletteOf(changeFills(colour("bad"), colour("gpu"), colour("idle")));
 
 export function readChange(buffer: ArrayBuffer): Record<Weight, ChangeTree> {
   const block = JSON.parse(new TextDecoder().decode(buffer)) as Block;
@@ -81,7 +58,7 @@ function treeOf(block: Block, weight: Weight, baseSelf: number[], currentSelf: n
     current,
     tree: {
       weight, names: block.names, parent: block.parent, name: block.name, kind: block.kind,
-      parts: Uint8Array.from(base, (ns, i) => Math.min(kParts.length - 1, kColours.indexOf(colourOf(ns, current[i]!)))),
+      parts: Uint8Array.from(base, (ns, i) => Math.min(kParts.length - 1, colourIndex(ns, current[i]!))),
       calls: zeros, firstNs: zeros, depth, self: only(self), total: only(total),
     },
   };

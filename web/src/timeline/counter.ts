@@ -19,7 +19,7 @@ export function drawCounter(
   const { counter, highest, height } = band;
   const pixels = (value: number) => Math.round((highest > 0 ? Math.max(0, value) / highest : 0) * (height - 4));
   const bottom = y + height;
-  context.fillStyle = palette.parts[partIndex(counter.unit === "bytes" ? "transfer" : "gpu")]!;
+  context.fillStyle = palette.parts[partIndex(counter.unit === "bytes" ? "transfer" : "gpu")]!.shades[0]!;
   let before: Heights | null = null;
   let begin = 0;
   const fill = (to: number) => {
@@ -50,10 +50,8 @@ export function drawCounter(
   context.font = kFont;
   context.textBaseline = "middle";
   const text = `≤ ${levelText(counter, highest)}`;
-  context.globalAlpha = 0.75;
   context.fillStyle = palette.panel;
   context.fillRect(left + 3, y + 1, context.measureText(text).width + 6, 14);
-  context.globalAlpha = 1;
   context.fillStyle = palette.ink2;
   context.fillText(text, left + 6, y + 8);
 }

@@ -27,7 +27,7 @@ export function drawRange(area: Area, layout: Layout, range: Range, tracks: Trac
     }
   }
   context.globalAlpha = 1;
-  context.fillStyle = palette.parts[0]!;
+  context.fillStyle = palette.parts[0]!.shades[0]!;
   if (range.from >= view.begin) context.fillRect(begin - 1, kMinimap, 1.5, height - kMinimap);
   if (range.to <= view.end) context.fillRect(end, kMinimap, 1.5, height - kMinimap);
   drawLength(area, begin, end, formatDuration(range.to - range.from));
@@ -46,10 +46,10 @@ function drawLength({ context, palette }: Area, begin: number, end: number, text
   context.font = kFont;
   const width = context.measureText(text).width + 12;
   const middle = (begin + end) / 2;
-  context.fillStyle = palette.parts[0]!;
+  context.fillStyle = palette.parts[0]!.shades[0]!;
   context.fillRect(begin, kMinimap + 1, end - begin, 3);
   context.fillRect(middle - width / 2, kMinimap + 4, width, kRuler - 7);
-  context.fillStyle = palette.letters[0]!;
+  context.fillStyle = palette.parts[0]!.letters;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillText(text, middle, y + 1);
@@ -62,7 +62,7 @@ export function drawMark({ context, palette, view, left, height }: Area, [from, 
   const width = Math.max(1, ((to - from) / (view.end - view.begin)) * view.width);
   const [top, bottom] = down ?? [kMinimap, height];
   context.globalAlpha = 0.14;
-  context.fillStyle = palette.parts[0]!;
+  context.fillStyle = palette.parts[0]!.shades[0]!;
   context.fillRect(x, top, width, bottom - top);
   context.globalAlpha = 1;
 }
