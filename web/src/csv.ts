@@ -10,3 +10,6 @@ function cell(value: Cell): string {
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+// A time since 1970 as programs read it: "2026-11-18T10:22:31.000Z".
+export const timeCell = (ns: number | null | undefined): Cell => (ns == null ? null : new Date(ns / 1e6).toISOString());

@@ -1,11 +1,13 @@
+import type { RefObject } from "preact";
+import { useRef } from "preact/hooks";
 import { csvOf, type Cell } from "./csv";
 import { colour } from "./theme";
 
 // What can be saved from the page: a table as CSV, a drawing as PNG. One button for all; it stays in the background until it
 // is needed.
-export function SaveButton(props: { kind: "CSV" | "PNG"; what: string; save: () => void }) {
+export function SaveButton(props: { kind: "CSV" | "PNG"; what: string; save: () => void; button?: RefObject<HTMLButtonElement | null> }) {
   return (
-    <button type="button" class="tool save" title={`Save ${props.what} as ${props.kind}`} aria-label={`Save ${props.what} as ${props.kind}`} onClick={props.save}>
+    <button ref={props.button ?? null} type="button" class="tool save" title={`Save ${props.what} as ${props.kind}`} aria-label={`Save ${props.what} as ${props.kind}`} onClick={props.save}>
       {props.kind}
     </button>
   );
@@ -13,6 +15,12 @@ export function SaveButton(props: { kind: "CSV" | "PNG"; what: string; save: () 
 
 export function saveTable(what: string, rows: readonly (readonly Cell[])[]): void {
   saveBlob(`${fileName(what)}.csv`, new Blob([csvOf(rows)], { type: "text/csv" }));
+}
+
+// In a panel whose drawing is not one canvas alone.
+export function SavePanelButton({ what }: { what: string }) {
+  const button = useRef<HTMLButtonElement>(null);
+  return <SaveButton kind="PNG" what={what} button={button} save={() => void savePicture(what, button.current!.closest<HTMLElement>(".panel")!)} />;
 }
 
 const kLine = 24; // of words, in pixels of the page
@@ -47,6 +55,46 @@ export function saveDrawing(what: string, canvas: HTMLCanvasElement): void {
     }
   });
   picture.toBlob((png) => png && saveBlob(`${fileName(what)}.png`, png));
+}
+
+// A part of the page as it is seen, canvases and all.
+export async function savePicture(what: string, element: HTMLElement): Promise<void> {
+  const box = element.getBoundingClientRect();
+  const scale = devicePixelRatio || 1;
+  const words = new XMLSerializer().serializeToString(withStyles(element));
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${box.width * scale}" height="${box.height * scale}" viewBox="0 0 ${box.width} ${box.height}">` +
+    `<foreignObject width="100%" height="100%">${words}</foreignObject></svg>`,
+  )}`;
+  await image.decode();
+  const picture = document.createElement("canvas");
+  [picture.width, picture.height] = [Math.round(box.width * scale), Math.round(box.height * scale)];
+  const context = picture.getContext("2d")!;
+  context.fillStyle = colour("panel");
+  context.fillRect(0, 0, picture.width, picture.height);
+  context.drawImage(image, 0, 0);
+  context.scale(scale, scale);
+  for (const canvas of element.querySelectorAll("canvas")) {
+    const at = canvas.getBoundingClientRect();
+    context.drawImage(canvas, at.x - box.x, at.y - box.y, at.width, at.height);
+  }
+  picture.toBlob((png) => png && saveBlob(`${fileName(what)}.png`, png));
+}
+
+// A copy that looks the same where the page's style sheet does not reach, without what saves.
+function withStyles(element: Element, isOuter = true): Element {
+  const copy = element.cloneNode(false) as HTMLElement;
+  const style = getComputedStyle(element);
+  copy.setAttribute("style", `${Array.from(style, (name) => `${name}:${style.getPropertyValue(name)}`).join(";")}${isOuter ? ";margin:0" : ""}`);
+  for (const child of element.childNodes) {
+    if (child instanceof Element) {
+      if (!child.classList.contains("save")) copy.append(withStyles(child, false));
+    } else {
+      copy.append(child.cloneNode());
+    }
+  }
+  return copy;
 }
 
 const font = (weight: number): string => `${weight} 12.5px ${getComputedStyle(document.body).fontFamily}`;

@@ -14,7 +14,8 @@ export interface Column<Row> {
   narrow?: boolean; // shown where there is room for a few only; the name always is
   left?: boolean; // words begin at the left; the first column always does
   unit?: string; // of `value`: "ns"; a saved table says it
-  saved?: (row: Row) => Cell; // what a saved table has, where that is not `value`
+  // What a saved table has, where that is not `value`: one cell, or several, each with its heading.
+  saved?: ((row: Row) => Cell) | [heading: string, cell: (row: Row) => Cell][];
 }
 
 interface Sorting {
@@ -139,15 +140,15 @@ export function DataTable<Row>(props: Props<Row>) {
 function Name<Row>({ row, columns, choose, chosen, href }: Props<Row> & { row: Row }) {
   const text = columns[0]!.text(row);
   if (href) return <a href={href(row)}>{text}</a>;
-  if (choose) return <button type="button" class="row-name" aria-pressed={row === chosen}>{text}</button>; // the row takes the click
+  if (choose) return <button type="button" class="row-name" aria-pressed={row === chosen}><span class="cut">{text}</span></button>; // the row takes the click
   return <>{text}</>;
 }
 
 // All rows that are shown, with whole names, and figures as they are rather than as people read them.
 function tableOf<Row>(rows: Row[], columns: Column<Row>[], name: (row: Row) => string): Cell[][] {
-  const kept = columns.filter(({ label }) => label !== "");
-  const heads = kept.map(({ label, unit }) => (unit ? `${label} (${unit})` : label));
-  return [heads, ...rows.map((row) => kept.map((column, index) => column.saved ? column.saved(row) : index === 0 ? name(row) : column.value(row)))];
+  const cells = columns.filter(({ label }) => label !== "").flatMap(({ label, unit, saved, value }, index): [string, (row: Row) => Cell][] =>
+    Array.isArray(saved) ? saved : [[unit ? `${label} (${unit})` : label, saved ?? (index === 0 ? name : value)]]);
+  return [cells.map(([heading]) => heading), ...rows.map((row) => cells.map(([, cell]) => cell(row)))];
 }
 
 function Heading(props: { label: string; left: boolean; index: number; sort: Sorting; setSort: (sort: Sorting) => void }) {

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Cards } from "../cards";
 import { formatCount, formatDuration, formatPlural } from "../format";
 import { Nothing, Panel } from "../panel";
+import { SaveButton, saveTable } from "../save";
 import type { Card } from "../summary";
 import type { TabProps } from "../tab";
 import "./compile.css";
@@ -58,6 +59,10 @@ function Caches({ report }: { report: CompileReport }) {
   if (rows.length === 0) return null;
   return (
     <Panel title="Caches" note="time saved is torch's own estimate" span={6}>
+      <SaveButton
+        kind="CSV" what="caches"
+        save={() => saveTable("caches", [["cache", "hits", "misses", "bypassed", "saved (ms)"], ...rows.map(([name, { hits, misses, bypasses, saved_ms }]) => [name, hits, misses, bypasses, saved_ms])])}
+      />
       <table>
         <thead><tr><th>cache</th><th>hits</th><th>misses</th><th>bypassed</th><th>saved</th></tr></thead>
         <tbody>
@@ -77,6 +82,10 @@ function Ranks({ report }: { report: CompileReport }) {
   if (report.rank_differences.length === 0) return null;
   return (
     <Panel title="Ranks that differ" note="the others wait for a rank that compiles" span={6}>
+      <SaveButton
+        kind="CSV" what="ranks that differ"
+        save={() => saveTable("ranks that differ", [["rank", "what", "count", "usual"], ...report.rank_differences.map((row) => [row.rank, row.what, row.count, row.usual])])}
+      />
       <table>
         <thead><tr><th>rank</th><th class="left">what</th><th>count</th><th>usual</th></tr></thead>
         <tbody>

@@ -1,6 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
+import type { Cell } from "../csv";
 import { formatCount, formatDuration, known } from "../format";
 import { Panel } from "../panel";
+import { SaveButton, saveTable } from "../save";
 import { placeOf, type Compilation, type CompileReport, type StackFrame, type TreeNode } from "./data";
 import { CompilationDetails } from "./details";
 import { PhaseBar, PhaseLegend } from "./phases";
@@ -22,6 +24,7 @@ export function CompileTree({ report }: { report: CompileReport }) {
   return (
     <>
       <Panel title="What was compiled, and by which line" note="click a compilation for its guards, breaks and caches" span={12}>
+        <SaveButton kind="CSV" what="compilations" save={() => saveTable("compilations", tableOf(rows))} />
         <div class="scroller compile-tree choosable" tabIndex={0} aria-label="compilations">
           <table>
             <thead><tr><th>line of the program · compilation</th><th class="bar-column" aria-label="bar" /><th>time</th><th class="roomy">ops → kernels</th><th class="left roomy">what happened</th></tr></thead>
@@ -53,6 +56,20 @@ function rowsOf(report: CompileReport): Row[] {
   }
   return rows;
 }
+
+// A row per line of the program and per compilation, as deep as it stands.
+const tableOf = (rows: Row[]): Cell[][] => [
+  ["depth", "line of the program or compilation", "place", "rank", "time (ms)", "operations", "kernels", "what happened"],
+  ...rows.map((row): Cell[] => {
+    if (row.kind === "line") {
+      const frame = row.node.stack.at(-1)!;
+      return [row.depth, frame.function, `${frame.file}:${frame.line}`, null, row.node.time_ms, null, null, ""];
+    }
+    const { one, rank } = row;
+    const place = one.file === null ? "" : `${one.file}:${one.line ?? "?"}`;
+    return [row.depth, `[${one.id}] ${one.function ?? ""}`, place, rank, one.time_ms, one.fusion?.ops_before_fusion ?? null, one.fusion?.ops_after_fusion ?? null, happened(one)];
+  }),
+];
 
 const indent = (depth: number) => ({ paddingLeft: `${8 + Math.min(depth, 12) * 16}px` });
 
@@ -96,12 +113,12 @@ function One({ row: { one, depth, rank }, whole, hasRanks, chosen, choose }: One
       <td class="bar-column"><PhaseBar time={one.time_ms} phases={one.phases_ms} whole={whole} /></td>
       <td>{known(one.time_ms, (ms) => formatDuration(ms * 1e6))}</td>
       <td class="roomy">{one.fusion ? `${formatCount(one.fusion.ops_before_fusion)} → ${formatCount(one.fusion.ops_after_fusion)}` : "–"}</td>
-      <td class="left roomy"><Happened one={one} /></td>
+      <td class="left roomy"><span class={one.fail_type === null ? "quiet" : "bad"}>{happened(one)}</span></td>
     </tr>
   );
 }
 
-function Happened({ one }: { one: Compilation }) {
+function happened(one: Compilation): string {
   const words: string[] = [];
   if (one.fail_type !== null) words.push("failed");
   if (one.graph_breaks.length > 0) words.push(one.graph_breaks.length === 1 ? "graph break" : `${one.graph_breaks.length} graph breaks`);
@@ -109,5 +126,5 @@ function Happened({ one }: { one: Compilation }) {
   if (one.cudagraph_skips.length > 0) words.push("no CUDA graph");
   const hits = one.caches.filter((event) => event.outcome === "hit").length;
   if (hits > 0) words.push(hits === 1 ? "cache hit" : `${hits} cache hits`);
-  return <span class={one.fail_type === null ? "quiet" : "bad"}>{words.join(" · ")}</span>;
+  return words.join(" · ");
 }

@@ -1,3 +1,4 @@
+import { timeCell } from "../csv";
 import { formatBytes, formatMoment, formatPlural } from "../format";
 import { useDrop } from "../open_file";
 import { Nothing, Panel } from "../panel";
@@ -46,6 +47,6 @@ const kColumns: Column<FileEntry>[] = [
     value: (file) => file.name,
     text: (file) => (file.is_openable ? <a href={traceAddress(file.name)}>{file.name}</a> : <span class="closed" title="Not a format that Fathom reads">{file.name}</span>),
   },
-  { label: "modified", value: (file) => file.modified_ns, text: (file) => formatMoment(file.modified_ns / 1e6), width: 190 },
-  { label: "size", value: (file) => file.bytes, text: (file) => formatBytes(file.bytes), width: 100, narrow: true },
+  { label: "modified", value: (file) => file.modified_ns, text: (file) => formatMoment(file.modified_ns / 1e6), saved: (file) => timeCell(file.modified_ns), width: 190 },
+  { label: "size", value: (file) => file.bytes, text: (file) => formatBytes(file.bytes), unit: "bytes", width: 100, narrow: true },
 ];

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { timeCell } from "../csv";
 import { formatClock, formatSpan } from "../format";
 import { Panel } from "../panel";
+import { SaveButton, saveTable } from "../save";
 import { sentence, type Alert, type Status } from "../serve/api";
 import { changesOf } from "./changes";
 
@@ -37,6 +39,13 @@ export function AlertTable({ title, alerts, lasting }: { title: string; alerts: 
   if (alerts.length === 0) return null;
   return (
     <Panel title={title} span={12}>
+      <SaveButton
+        kind="CSV" what={title.toLowerCase()}
+        save={() => saveTable(title.toLowerCase(), [
+          ["alert", "cause", "severity", "device", "from", "to"],
+          ...alerts.map((one) => [one.message, one.cause, one.severity, one.device, timeCell(one.raised_ns), timeCell(one.cleared_ns)]),
+        ])}
+      />
       <div class="scroller">
         <table class="alert-table">
           <thead><tr><th scope="col">alert</th><th scope="col" class="left">severity</th><th scope="col" class="left roomy">device</th><th scope="col">from</th><th scope="col">lasted</th></tr></thead>

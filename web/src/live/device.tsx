@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { formatBytes, formatCount, formatSpan } from "../format";
 import { formatMegahertz, kFigures, type Figure } from "../history/figures";
 import { Trend } from "../history/trend";
+import { SavePanelButton } from "../save";
 import type { Alert, Device } from "../serve/api";
 import type { Token } from "../theme";
 import type { Feed } from "./feed";
@@ -29,6 +30,7 @@ export function DeviceBlock(props: { device: Device; alerts: Alert[]; feed: Feed
         {state && <span class={`chip ${device.state}`}>{state.word}</span>}
         {isStale(device, props.interval) && <span class="chip stale">figures are {formatSpan(1000 * (device.age_seconds ?? 0))} old</span>}
       </h2>
+      <SavePanelButton what={`device ${device.index}`} />
       <p class="identity" title={device.uuid}>
         {[device.vendor, device.type !== "gpu" && device.type, device.driver && `driver ${device.driver}`, device.pci_address, device.backend].filter(Boolean).join(" · ")}
       </p>

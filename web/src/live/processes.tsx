@@ -8,14 +8,15 @@ import { useFeed, type Feed } from "./feed";
 type Row = Process & { gpu: number };
 
 const kColumns: Column<Row>[] = [
-  { label: "program", value: (row) => row.name, text: (row) => <>{row.name} {row.command && <small>{row.command}</small>}</> },
+  { label: "program", value: (row) => row.name, text: (row) => <>{row.name} {row.command && <small>{row.command}</small>}</>, saved: [["program", (row) => row.name], ["command", (row) => row.command ?? null]] },
   { label: "GPU", value: (row) => row.gpu, text: (row) => row.gpu, width: 64, narrow: true },
   { label: "pid", value: (row) => row.pid, text: (row) => row.pid, width: 96 },
-  { label: "memory", value: (row) => row.memory_bytes ?? null, text: (row) => known(row.memory_bytes ?? null, formatBytes), width: 104, narrow: true },
+  { label: "memory", value: (row) => row.memory_bytes ?? null, text: (row) => known(row.memory_bytes ?? null, formatBytes), unit: "bytes", width: 104, narrow: true },
   {
     label: "utilisation",
     value: (row) => row.utilization_percent ?? null,
     text: (row) => known(row.utilization_percent ?? null, (percent) => `${formatCount(percent)} %`),
+    unit: "%",
     width: 104,
   },
 ];

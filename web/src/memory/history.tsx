@@ -1,7 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
+import { useAsked } from "../address";
 import { Choice } from "../flame/drawing";
 import { formatBytes, formatCount, formatDuration, formatPercent, known } from "../format";
 import { Panel } from "../panel";
+import { SavePanelButton } from "../save";
 import { DataTable, type Column } from "../table";
 import { aliveAt, levelAt, momentAt, type AliveRow, type DeviceHistory, type MemoryBlock, type Unused } from "./block";
 import "./memory.css";
@@ -14,10 +16,16 @@ const kBy: { id: By; title: string; hint: string }[] = [
 ];
 
 // Who had how much over time, and what was alive at the moment that is chosen: the peak, to begin with.
-export function History({ block, device, end }: { block: MemoryBlock; device: DeviceHistory; end: number }) {
-  const [by, setBy] = useState<By>("line");
-  const [moment, setMoment] = useState(device.peak);
+// Both are in the address, of each device its own: #memory?by=role&moment=12.
+export function History({ block, device, index, end }: { block: MemoryBlock; device: DeviceHistory; index: number; end: number }) {
+  const [asked, ask] = useAsked("memory");
+  const field = (name: string) => (index === 0 ? name : `${name}_${index}`);
+  const by: By = asked.get(field("by")) === "role" && device.of_roles.length > 0 ? "role" : "line";
+  const setBy = (id: By) => ask({ [field("by")]: id === "line" ? null : id });
   const last = device.times_ns.length - 1;
+  const named = asked.get(field("moment"));
+  const moment = named !== null && /^\d+$/.test(named) ? Math.min(Number(named), last) : device.peak;
+  const setMoment = (to: number) => ask({ [field("moment")]: to === device.peak ? null : String(to) });
   const layers = useMemo(() => layersOf(device, by), [device, by]);
   const at = device.times_ns[moment]!;
   const when = moment === device.peak ? "at the peak" : moment === last ? "at the end" : `at ${formatDuration(at)}`;
@@ -80,8 +88,8 @@ const columnsOf = (level: number, hasRoles: boolean): Column<AliveRow>[] => {
     { label: "allocated by", value: (row) => placeOf(row.owner), text: (row) => placeOf(row.owner) },
     ...(hasRoles ? [{ label: "for", left: true, value: (row: AliveRow) => row.roles.join(", "), text: (row: AliveRow) => row.roles.join(", ") || "–", width: 220 }] : []),
     { label: "blocks", value: (row) => row.blocks, text: (row) => known(row.blocks, formatCount), width: 80 },
-    { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), width: 100, narrow: true },
-    { label: "share", value: share, text: (row) => formatPercent(share(row)), width: 80 },
+    { label: "memory", value: (row) => row.bytes, text: (row) => formatBytes(row.bytes), unit: "bytes", width: 100, narrow: true },
+    { label: "share", value: share, text: (row) => formatPercent(share(row)), unit: "% of what is allocated", width: 80 },
   ];
 };
 
@@ -116,6 +124,7 @@ function UnusedPanel({ device }: { device: DeviceHistory }) {
   if (all.length === 0) return null;
   return (
     <Panel title="Reserved against allocated" note="what the allocator took from the device, and what of it blocks use" span={12}>
+      <SavePanelButton what="reserved memory" />
       {all.map((each) => <UnusedBar key={each.label} of={each} />)}
       {device.notes.map((note) => <p key={note} class="said">{note}</p>)}
     </Panel>

@@ -1,6 +1,7 @@
 import { fillOfClass } from "../classes";
 import { formatDuration, formatPercent, formatPlural } from "../format";
 import { Bar, Panel, type Width } from "../panel";
+import { SavePanelButton } from "../save";
 import type { ClassTime } from "../summary";
 
 // What kinds of work the GPU did. A click leads to its kernels.
@@ -8,6 +9,7 @@ export function ClassesPanel({ classes, span }: { classes: ClassTime[]; span: Wi
   const largest = Math.max(...classes.map((row) => row.share_pct), 1);
   return (
     <Panel title="GPU time by class" note="shares of all GPU work" span={span}>
+      <SavePanelButton what="GPU time by class" />
       <div class="classes">
         {classes.map((row) => (
           <a key={row.class} class="class-row" href={`#kernels?class=${row.class}`} title={formatPlural(row.count, "call", "calls")}>

@@ -1,11 +1,13 @@
 import { useState } from "preact/hooks";
+import { timeCell } from "../csv";
 import { formatCount, formatMoment, formatSpan, known } from "../format";
 import type { Feed } from "../live/feed";
 import { Panel } from "../panel";
+import { SaveButton, saveTable } from "../save";
 import { ask, type Session } from "../serve/api";
 import { useAnswer } from "../serve/use_answer";
 import { StartForm } from "./start_form";
-import { isRunning, StateChip } from "./state_chip";
+import { isRunning, StateChip, stateOf } from "./state_chip";
 import { useReloads } from "./use_reloads";
 
 const kPath = "/api/sessions";
@@ -28,6 +30,15 @@ export function SessionList({ feed, isAdmin }: { feed: Feed; isAdmin: boolean })
         </Panel>
       )}
       <Panel title="Sessions" note="newest first; those of earlier runs too" span={12}>
+        {sessions.length > 0 && (
+          <SaveButton
+            kind="CSV" what="sessions"
+            save={() => saveTable("sessions", [
+              ["session", "description", "state", "started", "stopped", "samples", "alerts"],
+              ...sessions.map((one) => [one.name, one.description, stateOf(one), timeCell(one.started_ns), timeCell(one.stopped_ns), one.snapshots, one.alerts]),
+            ])}
+          />
+        )}
         <p class="refused" role="alert">{refused || problem}</p>
         {data && sessions.length === 0 && (
           <p class="said">None yet. A session keeps the samples and alerts of a stretch of time, such as a training run, and ends in a report.</p>

@@ -1,6 +1,7 @@
 import { known } from "../format";
 import { figureOf } from "../history/figures";
 import { Panel } from "../panel";
+import { SaveButton, saveTable } from "../save";
 import type { SessionReport } from "../serve/api";
 
 // Least, mean and most of every figure of every GPU.
@@ -9,6 +10,13 @@ export function MetricTable(props: { metrics: SessionReport["metrics"]; nameOf: 
   if (devices.length === 0) return null;
   return (
     <Panel title="All figures" span={12}>
+      <SaveButton
+        kind="CSV" what="all figures"
+        save={() => saveTable("all figures", [
+          ["GPU", "figure", "least", "mean", "most"],
+          ...devices.flatMap(([uuid, metrics]) => Object.entries(metrics).map(([name, { least, mean, most }]) => [props.nameOf(uuid), name, least ?? null, mean ?? null, most ?? null])),
+        ])}
+      />
       <div class="metric-tables">
         {devices.map(([uuid, metrics]) => (
           <table key={uuid}>

@@ -2,8 +2,11 @@ import type { Session } from "../serve/api";
 
 export const isRunning = (session: Session): boolean => session.stopped_ns === undefined && !session.was_interrupted;
 
+export const stateOf = (session: Session): "interrupted" | "running" | "stopped" =>
+  session.was_interrupted ? "interrupted" : isRunning(session) ? "running" : "stopped";
+
 export function StateChip({ session }: { session: Session }) {
-  if (session.was_interrupted) return <span class="chip interrupted" title="The server ended while it ran; what was sampled until then is kept">interrupted</span>;
-  if (isRunning(session)) return <span class="chip running">running</span>;
-  return <span class="chip">stopped</span>;
+  const state = stateOf(session);
+  const why = state === "interrupted" ? "The server ended while it ran; what was sampled until then is kept" : undefined;
+  return <span class={`chip ${state}`} title={why}>{state}</span>;
 }

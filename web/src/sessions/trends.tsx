@@ -3,6 +3,7 @@ import { kFigures, type Figure } from "../history/figures";
 import { History } from "../history/history";
 import { Trend, type TrendSource } from "../history/trend";
 import { Panel } from "../panel";
+import { SavePanelButton } from "../save";
 import type { Samples, SessionReport } from "../serve/api";
 
 // The course of each GPU's figures, with their least, mean and most beside them.
@@ -19,6 +20,7 @@ export function SessionTrends({ history, metrics }: { history: Samples; metrics:
         const shown = kFigures.filter(({ metric }) => samples.knows(uuid, metric));
         return shown.length === 0 ? null : (
           <Panel key={uuid} title={name} span={Object.keys(history.devices).length > 1 ? 6 : 12}>
+            <SavePanelButton what={name} />
             {shown.map((figure, at) => (
               <Course key={figure.metric} figure={figure} uuid={uuid} samples={samples} metrics={metrics} hasClock={at === shown.length - 1} />
             ))}
