@@ -6,7 +6,7 @@ import type { InlineSource } from "./inline_source";
 import { TabsOfPage } from "./link";
 import { useKeys } from "./keys";
 import { fileSource, NotAProfile, useDrop } from "./open_file";
-import { SaveButton, saveDrawing } from "./save";
+import { SaveButton, saveDrawing, savePicture } from "./save";
 import type { Source } from "./source";
 import type { Run, Summary } from "./summary";
 import { kTabs, tabOf, tabsOf } from "./tabs";
@@ -88,7 +88,10 @@ export function App(props: { report: InlineSource | null; isServed: boolean }) {
   );
 }
 
+// All that is drawn: of a sandwich, both halves.
 function saveCanvas(what: string): void {
+  const both = document.querySelector<HTMLElement>("#view .both");
+  if (both) return void savePicture(what, both);
   const canvas = document.querySelector<HTMLCanvasElement>("#view canvas");
   if (canvas) saveDrawing(what, canvas);
 }

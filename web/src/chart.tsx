@@ -2,7 +2,7 @@ import {
   ArcElement, BarController, BarElement, CategoryScale, Chart, DoughnutController, Filler, LinearScale,
   LineController, LineElement, LogarithmicScale, PointElement, ScatterController, Tooltip, type ChartConfiguration,
 } from "chart.js";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { SaveButton, saveDrawing } from "./save";
 import { colour, usePaper, useScheme } from "./theme";
 
@@ -15,11 +15,14 @@ Chart.defaults.maintainAspectRatio = false;
 Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 Chart.defaults.font.size = 11.5;
 
+const kMostSteps = 100; // of an arrow key, from one end to the other
+
 // A chart of Chart.js that follows the colours of the page. `config` is asked again whenever they or
 // `data` change. It fills its panel, `height` at least. `label` says in words what the chart shows: up to a colon, its name.
-// `pick` is called with the place of what is clicked among the labels; arrows and Enter do the same.
+// Arrows go along it and say what is there. `pick` is called with the place of what is clicked among the labels, or where Enter is pressed.
 export function ChartView(props: { label: string; height: number; data: unknown; config: () => ChartConfiguration; pick?: ((index: number) => void) | undefined }) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [said, setSaid] = useState("");
   const scheme = useScheme();
   const paper = usePaper();
   useEffect(() => {
@@ -36,22 +39,27 @@ export function ChartView(props: { label: string; height: number; data: unknown;
   };
   const step = (event: KeyboardEvent) => {
     const chart = drawn();
-    if (!chart || !props.pick) return;
-    const count = chart.data.labels?.length ?? 0;
+    if (!chart) return;
+    const count = chart.data.labels?.length || chart.data.datasets[0]?.data.length || 0;
     const now = chart.getActiveElements()[0]?.index ?? -1;
-    if (event.key === "Enter" && now >= 0) return props.pick(now);
-    const next = event.key === "ArrowRight" ? now + 1 : event.key === "ArrowLeft" ? now - 1 : -1;
-    if (next < 0 || next >= count) return;
+    if (event.key === "Enter" && now >= 0) return props.pick?.(now);
+    const by = now < 0 ? 1 : Math.ceil(count / kMostSteps);
+    const next = event.key === "ArrowRight" ? now + by : event.key === "ArrowLeft" ? now - by : NaN;
+    if (Number.isNaN(next)) return;
     event.preventDefault();
-    const elements = chart.data.datasets.map((_, datasetIndex) => ({ datasetIndex, index: next }));
+    const index = Math.max(0, Math.min(count - 1, next));
+    const elements = chart.data.datasets.flatMap(({ data }, datasetIndex) => (index < data.length ? [{ datasetIndex, index }] : []));
     chart.setActiveElements(elements);
     chart.tooltip?.setActiveElements(elements, { x: 0, y: 0 });
     chart.update();
+    const { title = [], body = [] } = chart.tooltip ?? {};
+    setSaid([...title, ...body.flatMap(({ lines }) => lines)].join(", "));
   };
   const name = props.label.split(":")[0]!.toLowerCase();
   return (
     <div class={props.pick ? "chart pickable" : "chart"} style={{ minHeight: `${props.height}px` }}>
-      <canvas ref={canvas} role="img" aria-label={props.label} onClick={pick} {...(props.pick ? { tabIndex: 0, onKeyDown: step } : {})} />
+      <canvas ref={canvas} role="img" aria-label={props.label} onClick={pick} tabIndex={0} onKeyDown={step} />
+      <span class="unseen" aria-live="polite">{said}</span>
       <SaveButton kind="PNG" what={name} save={() => canvas.current && saveDrawing(name, canvas.current)} />
     </div>
   );

@@ -1,5 +1,24 @@
 import { shortName } from "./format";
 
+// What a row or span is called where there is little room: by its whole name and its kind. A hover tells all of it.
+export type Namer = (name: string, kind: string) => string;
+
+// The same everywhere on a page whose kernels these are. They are worked out when the first is asked for.
+export function namerOf(kernels: () => Iterable<string>): Namer {
+  let short: Map<string, string> | null = null;
+  const kernelName = (name: string) => (short ??= shortNames([...kernels()])).get(name) ?? name;
+  return (name, kind) => (kind === "kernel" ? kernelName(name) : kind === "python" ? pythonName(name) : name) || "(no name)";
+}
+
+// A Python function before the file it stands in: "nn/module.py(1501): _call_impl" → "_call_impl module.py:1501"; what is built
+// in without its address.
+function pythonName(name: string): string {
+  const [, file, line, called] = /^(.*)\((\d+)\): (.+)$/.exec(name) ?? [];
+  if (called) return `${called} ${file!.slice(file!.lastIndexOf("/") + 1)}:${line}`;
+  const [, method, type] = /^<built-in method (\S+) of (\S+) object at 0x[0-9a-f]+>$/.exec(name) ?? [];
+  return method ? `${type}.${method} (built in)` : name;
+}
+
 // Short names of kernels that stay apart from each other. Where leaving out namespaces makes two the same, as of
 // `device_kernel<fp8::GemmKernel>` and `device_kernel<fp16::GemmKernel>`, the inner ones stay; and where two differ only
 // far behind what a column shows, what they begin with in common is cut out of the middle.

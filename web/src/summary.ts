@@ -2,7 +2,7 @@
 // profile JSON that is dropped onto the page. Every figure and every word is a field of its own, so that
 // nothing here has to be taken apart or worked out again. Times are nanoseconds. What is unknown is null.
 
-import { shortNames } from "./short_names";
+import { namerOf } from "./short_names";
 
 // What time is spent on. src/report/page/part.h decides it; each has one colour everywhere on the page, the
 // token of its name in styles.css.
@@ -336,7 +336,7 @@ export interface Gain {
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";
 
-// Kernels have long C++ names: what the page calls them, so that none reads like another. A hover tells all of it.
+// What the page calls an operation.
 export type ShownName = (row: { name: string; kind: string }) => string;
 
 const named = new WeakMap<Summary, ShownName>();
@@ -344,8 +344,8 @@ const named = new WeakMap<Summary, ShownName>();
 export function namesOf(summary: Summary): ShownName {
   let shown = named.get(summary);
   if (!shown) {
-    const short = shortNames(summary.operations.flatMap(({ kind, name }) => (kind === "kernel" ? [name] : [])));
-    shown = ({ name, kind }) => (kind === "kernel" ? (short.get(name) ?? name) : name) || "(no name)";
+    const namer = namerOf(() => summary.operations.flatMap(({ kind, name }) => (kind === "kernel" ? [name] : [])));
+    shown = ({ name, kind }) => namer(name, kind);
     named.set(summary, shown);
   }
   return shown;

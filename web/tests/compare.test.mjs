@@ -114,6 +114,43 @@ test("names are text and are cut, whatever they hold and however wide the window
   }
 });
 
+test("what is chosen is in the address", async () => {
+  const view = await stage.open(page);
+  await view.getByRole("button", { name: /^same 2$/ }).click();
+  await view.locator("tbody tr", { hasText: "backward" }).click();
+  const linked = await stage.open(page, { hash: await view.evaluate(() => location.hash) });
+  assert.equal(await linked.locator(".fullname").innerText(), "backward");
+  assert.equal(await linked.locator("tbody tr").count(), 2);
+  await linked.finish();
+  await view.finish();
+});
+
+// Calls of nearly the same duration: every tick read the same.
+test("the ticks of a distribution differ, and names of kernels are short", async () => {
+  const steady = (longer) => ({ traceEvents: Array.from({ length: 60 }, (_, i) => ({ ph: "X", cat: "kernel", name: "void at::native::steady<float>(int)", pid: 0, tid: 7, ts: i * 3000, dur: 2200 + i / 10 + longer, args: { device: 0, stream: 7 } })) });
+  const view = await stage.open(await stage.comparison("steady", [steady(0)], [steady(2)]));
+  assert.equal(await view.locator("tbody td:first-child").first().innerText(), "steady<float>");
+  const chart = view.locator("canvas[aria-label^='Calls by duration']");
+  await chart.focus();
+  const seen = new Set();
+  for (let bin = 0; bin < 32; ++bin) {
+    await view.keyboard.press("ArrowRight");
+    seen.add((await view.locator(".chart [aria-live]").innerText()).split(",")[0]);
+  }
+  assert.equal(seen.size, 32);
+  await view.finish();
+});
+
+test("each run has a strip in which all of it is seen", async () => {
+  const view = await stage.open(page);
+  const out = await view.evaluate(() => [...document.querySelectorAll(".strip")].filter((strip) => {
+    const box = strip.getBoundingClientRect();
+    return [...strip.children].some((dot) => dot.tagName !== "title" && (dot.getBoundingClientRect().bottom > box.bottom || dot.getBoundingClientRect().top < box.top));
+  }).length);
+  assert.equal(out, 0);
+  await view.finish();
+});
+
 test("in the dark it is dark, canvas and all", async () => {
   const view = await stage.open(page, { colorScheme: "dark" });
   assert.equal(await view.evaluate(() => getComputedStyle(document.querySelector(".panel")).backgroundColor), "rgb(23, 27, 33)");
@@ -137,5 +174,16 @@ test("runs without operations say so", async () => {
   const view = await stage.open(await stage.comparison("empty", [empty], [empty]));
   assert.match(await view.locator("h1").innerText(), /no operations on either side/);
   assert.equal(await view.locator("table").count(), 0);
+  await view.finish();
+});
+
+test("a name without room ends in a mark, and has all the room there is", async () => {
+  const names = [`void at::native::${"reduce_".repeat(20)}kernel<float>`, "short"];
+  const view = await stage.open(await stage.comparison("long", [loopTrace(1, 1, names)], [loopTrace(2, 1.5, names)]));
+  const cut = view.locator("td:first-child .cut", { hasText: "reduce_" });
+  const [style, room, width] = await cut.evaluate((element) => [getComputedStyle(element).textOverflow, element.closest("td").clientWidth, element.clientWidth]);
+  assert.equal(style, "ellipsis");
+  assert.ok(width > room - 20 && width <= room, `${width} of ${room}`);
+  assert.ok(await cut.evaluate((element) => element.scrollWidth > element.clientWidth));
   await view.finish();
 });

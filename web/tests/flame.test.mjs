@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { frame, overflow, start } from "./browser.mjs";
-import { hostTrace, namesTrace, oneEventTrace, trainingTrace } from "./traces.mjs";
+import { hostTrace, namesTrace, oneEventTrace, stackTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
 let training;
@@ -65,6 +65,73 @@ test("only the paths to what is found are left, on request", async () => {
   assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "thread 1", "ProfilerStep#", "aten::mm", "cudaLaunchKernel", "sgemm_128x64"]);
   await page.getByRole("searchbox").fill("no such call");
   assert.equal((await frame(page)).view[1], 8e6, "nothing found hides nothing");
+  await page.finish();
+});
+
+test("keys alone walk from call to call, read them and zoom; Enter in the search goes to what was found", async () => {
+  const page = await openFlame(training);
+  const said = () => page.locator(".drawing-frame [aria-live]").innerText();
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+  await press("ArrowDown", "ArrowDown", "ArrowDown");
+  assert.match(await said(), /^aten::mm, 6\.0 ms/);
+  await press("ArrowRight");
+  assert.match(await said(), /^cudaLaunchKernel/, "beside it");
+  await press("ArrowUp");
+  assert.match(await said(), /^ProfilerStep#/);
+  await press("ArrowDown", "Enter");
+  assert.equal((await frame(page)).view[1] - (await frame(page)).view[0], 6e6);
+  await press("Escape");
+  assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "thread 1", "ProfilerStep#"]);
+  await press("/");
+  await page.keyboard.type("aten");
+  await press("Enter");
+  assert.deepEqual(await page.locator(".crumbs button").allInnerTexts(), ["all", "thread 1", "ProfilerStep#", "aten::mm"]);
+  assert.match(await page.getByRole("status").innerText(), /^1 of 1 match/);
+  await page.finish();
+});
+
+test("of a sandwich, the half that has the focus has the keys", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "Sandwich" }).click();
+  await page.locator(".functions tbody tr", { hasText: "aten::mm" }).click();
+  const views = () => page.locator(".half canvas").evaluateAll((canvases) => canvases.map(({ frame }) => frame.view[1] - frame.view[0]));
+  await page.waitForTimeout(100);
+  const before = await views();
+  await page.locator(".half canvas").nth(1).focus();
+  await page.keyboard.press("w");
+  await page.waitForTimeout(100);
+  const after = await views();
+  assert.equal(after[0], before[0]);
+  assert.ok(after[1] < before[1]);
+  await page.finish();
+});
+
+test("what is seen is in the address", async () => {
+  const page = await openFlame(training);
+  await page.getByRole("button", { name: "GPU time" }).click();
+  await page.getByRole("button", { name: "Bottom-up" }).click();
+  await page.mouse.click(...(await row(page, 3)));
+  const hash = await page.evaluate(() => location.hash);
+  const linked = await stage.open(training, { hash });
+  assert.deepEqual(await linked.locator(".crumbs button").allInnerTexts(), ["all", "sgemm_128x64", "cudaLaunchKernel", "aten::mm"]);
+  assert.equal(await linked.getByRole("button", { name: "GPU time" }).getAttribute("aria-pressed"), "true");
+  assert.deepEqual((await frame(linked)).view, (await frame(page)).view);
+  await linked.finish();
+  await page.getByRole("button", { name: "Sandwich" }).click();
+  await page.locator(".functions tbody tr", { hasText: "aten::mm" }).click();
+  const half = await stage.open(training, { hash: await page.evaluate(() => location.hash) });
+  assert.equal(await half.locator(".chosen-function").innerText(), "aten::mm");
+  await half.finish();
+  await page.finish();
+});
+
+test("names of kernels are short", async () => {
+  const page = await openFlame(await stage.report("stack", stackTrace()));
+  await page.getByRole("button", { name: "GPU time" }).click();
+  await page.getByRole("searchbox").fill("gemm");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator(".crumbs button").last().innerText(), "gemm_kernel<float>");
+  assert.deepEqual((await page.locator(".crumbs button").allInnerTexts()).slice(-3), ["aten::addmm", "cudaLaunchKernel", "gemm_kernel<float>"]);
   await page.finish();
 });
 

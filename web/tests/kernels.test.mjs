@@ -82,12 +82,14 @@ test("the ticks of a distribution differ", async () => {
   const trace = trainingTrace();
   for (let i = 0; i < 40; ++i) trace.traceEvents.push({ ph: "X", cat: "kernel", name: "steady", pid: 0, tid: 9, ts: 30_000 + i * 3000, dur: 2200 + i, args: { device: 0, stream: 9 } });
   const page = await stage.open(await stage.report("steady", trace), { hash: "#kernels?kernel=steady" });
-  await page.locator("canvas[aria-label^='Calls by duration']").waitFor();
+  await page.locator("canvas[aria-label^='Calls by duration']").focus();
+  const seen = new Set();
+  for (let bin = 0; bin < 30; ++bin) {
+    await page.keyboard.press("ArrowRight");
+    seen.add((await page.locator(".chart [aria-live]").first().innerText()).split(",")[0]);
+  }
+  assert.ok(seen.size >= 20, [...seen].join(" ")); // a bin each, and the last again
   await page.finish();
-  const { tickText } = await load("format.ts");
-  const edge = (bin) => 2.2e6 * (2.239 / 2.2) ** (bin / 24);
-  const ticks = Array.from({ length: 24 }, (_, bin) => tickText(edge(bin), edge(bin + 1) - edge(bin)));
-  assert.equal(new Set(ticks).size, 24);
 });
 
 test("short names stay apart from each other", async () => {

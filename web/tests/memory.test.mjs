@@ -46,6 +46,10 @@ test("a moment shows what was alive then, with its stacks", async () => {
   await canvas.click({ position: { x: width * 0.9, y: 100 } });
   assert.match(await alive(page), /^Alive at (the end|3\.\d ms) 24[01] MB/, "a click on the chart chooses a moment");
   await page.getByRole("button", { name: "By purpose" }).click();
+  const linked = await stage.open(path, { hash: await page.evaluate(() => location.hash) });
+  assert.equal(await alive(linked), await alive(page), "the address holds the moment");
+  assert.equal(await linked.getByRole("button", { name: "By purpose" }).getAttribute("aria-pressed"), "true");
+  await linked.finish();
   assert.match(await page.locator(".stacked canvas").getAttribute("aria-label"), /weights, optimizer state, gradients, activations/);
   await page.finish();
 });

@@ -177,6 +177,81 @@ test("the critical path is a lane and a line through the spans on it, and the ad
   await page.finish();
 });
 
+test("keys alone select, walk from span to span and track to track, fold, pin, and sum up a track", async () => {
+  const page = await openTimeline(await stage.report("stack", stackTrace()));
+  const name = () => page.locator(".details .fullname").innerText();
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+  await press("Enter");
+  assert.match(await name(), /gemm_kernel/, "what is on top in the middle");
+  assert.match(await page.locator(".details .facts").first().innerText(), /GPU 0 · queue\s+\d/, "what the counters were");
+  await press("ArrowDown", "ArrowDown");
+  assert.equal(await name(), "ProfilerStep#0", "the lane of annotations, past the queue");
+  await press("ArrowDown");
+  assert.equal(await name(), "lib/deep/train.py(70): train", "the frames around all are one row");
+  await press("ArrowDown");
+  assert.equal(await name(), "model.py(12): forward");
+  await press("ArrowDown", "ArrowDown");
+  assert.equal(await name(), "aten::addmm");
+  await press("ArrowDown", "ArrowRight");
+  assert.match(await page.locator(".details").innerText(), /cudaLaunchKernel[\s\S]*start\s+500 µs/, "the one beside it");
+  await press("ArrowUp");
+  assert.equal(await name(), "aten::addmm", "the caller");
+  const height = async () => (await frame(page)).tracks.find((track) => track.name === "thread 5").height;
+  const folded = await height();
+  await press("o");
+  assert.equal(await height(), folded + 2 * 18, "its frames by themselves");
+  const isPinned = async () => (await frame(page)).tracks.find((track) => track.name === "thread 5").pinned;
+  await press("o", "p"); // all in one row, which there is room for
+  assert.equal(await isPinned(), true);
+  await press("p", "t");
+  assert.match(await page.locator(".selection-head").innerText(), /on thread 5/);
+  await press("Escape", "Escape");
+  assert.equal(await page.locator(".details").count(), 0);
+  await page.finish();
+});
+
+test("a key goes from moment to moment", async () => {
+  const page = await openTimeline(await stage.report("linked", linkedTrace()));
+  await page.keyboard.press("]");
+  assert.match(await page.getByRole("tooltip").innerText(), /epoch begins\s+at 2\.5 ms/);
+  await page.finish();
+});
+
+test("colours and pins are in the address, and a counter can be pinned", async () => {
+  const page = await openTimeline(training, { viewport: { width: 1280, height: 1100 } });
+  await page.getByRole("button", { name: "By class" }).click();
+  await page.getByText("Tracks").click();
+  const queue = page.getByRole("checkbox", { name: "GPU 0 · queue" });
+  await queue.check();
+  await until(page, () => /&colours=class&pinned=[\d,]+$/.test(location.hash));
+  const linked = await openTimeline(training, { hash: await page.evaluate(() => location.hash), viewport: { width: 1280, height: 1100 } });
+  assert.equal(await linked.getByRole("button", { name: "By class" }).getAttribute("aria-pressed"), "true");
+  assert.equal((await frame(linked)).tracks.find(({ name }) => name === "GPU 0 · queue").pinned, true);
+  await linked.finish();
+  await page.finish();
+});
+
+test("kernels of one name but for their namespace read differently, and all that a span launched can be reached", async () => {
+  const trace = stackTrace();
+  for (let i = 0; i < 20; ++i) {
+    trace.traceEvents.push({ ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 5, tid: 5, ts: 600 + i * 10, dur: 5, args: { correlation: 100 + i } });
+    trace.traceEvents.push({ ph: "X", cat: "kernel", name: `void ${i % 2 ? "a" : "b"}::run(int)`, pid: 0, tid: 7, ts: 4000 + i * 10, dur: 5, args: { device: 0, stream: 7, correlation: 100 + i } });
+  }
+  const page = await openTimeline(await stage.report("same", trace));
+  await page.keyboard.press("/");
+  await page.keyboard.type("aten::linear");
+  await page.keyboard.press("Enter");
+  const launched = page.getByRole("group", { name: "launched" }).getByRole("button");
+  assert.deepEqual((await launched.allInnerTexts()).slice(2, 6), ["gemm_kernel<float>", "b::run", "a::run", "b::run"]);
+  await launched.last().click();
+  assert.equal(await launched.count(), 23);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("r");
+  assert.deepEqual(await page.locator(".selection tbody td:first-child").allInnerTexts(), ["gemm_kernel<float>", "b::run", "a::run"]);
+  await page.finish();
+});
+
 test("search counts, and goes to the next and the one before", async () => {
   const page = await openTimeline(training);
   await page.keyboard.press("/");

@@ -5,8 +5,9 @@ import { fitted, moved, valueAt, zoomed, type Limits, type View } from "./view";
 //   wheel         closer or farther at the pointer; sideways, or with shift: along
 //   two fingers   closer or farther, what is under them stays there
 //   drag          along and up or down; with shift, or on the ruler: marks a stretch, and zooms to it or selects it
-//   W S, A D      closer, farther, left, right; arrows left and right too, up and down scroll
+//   W S, A D      closer, farther, left, right; arrows left and right too, up and down scroll, unless the scene has them walk
 //   0, Home       everything
+// Keys go to the canvas that has the focus; where none has, to the main one of the page.
 export interface Scene {
   view: View;
   readonly limits: Limits;
@@ -20,7 +21,8 @@ export interface Scene {
   press?(x: number, y: number): ((x: number, y: number) => void) | null; // takes the drag over
   // Takes what is being marked over, and in the end what was marked; on the ruler without heights.
   mark?(values: [number, number], heights: [number, number] | null, isDone: boolean): void;
-  readonly keys?: Record<string, () => void>; // beside those below
+  readonly isMain: boolean; // has the keys of the window
+  readonly keys?: Record<string, () => boolean | void>; // before those below, which hold where one says false
 }
 
 const kClickPixels = 4;
@@ -106,14 +108,20 @@ export function navigate(canvas: HTMLCanvasElement, scroller: HTMLElement, scene
   canvas.addEventListener("pointerup", (event) => pinch.up(event.pointerId), options);
   canvas.addEventListener("pointercancel", (event) => pinch.up(event.pointerId), options);
   canvas.addEventListener("pointerleave", () => scene.hover(-1, -1), options);
-  addEventListener("keydown", (event) => key(event, scene, scroller, setView), options);
+  addEventListener("keydown", (event) => { if (isFor(event, scene, canvas)) key(event, scene, scroller, setView); }, options);
   return () => stop.abort();
 }
 
-function key(event: KeyboardEvent, scene: Scene, scroller: HTMLElement, setView: (view: View) => void): void {
+// What is typed, scrolled or pressed elsewhere is not for the canvas.
+function isFor(event: KeyboardEvent, scene: Scene, canvas: HTMLCanvasElement): boolean {
   const { target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLAnchorElement) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (target === canvas) return true;
+  if (!scene.isMain || !(target instanceof Element) || target.closest("input, select, textarea, a, dialog, canvas, .scroller, .menu")) return false;
+  return !(event.key === "Enter" && target.closest("button, summary"));
+}
+
+function key(event: KeyboardEvent, scene: Scene, scroller: HTMLElement, setView: (view: View) => void): void {
   const { view, limits } = scene;
   const step = (view.end - view.begin) * (event.shiftKey ? 0.5 : 0.15);
   const middle = (view.begin + view.end) / 2;
@@ -128,10 +136,11 @@ function key(event: KeyboardEvent, scene: Scene, scroller: HTMLElement, setView:
     arrowdown: () => scroller.scrollBy(0, 60),
     home: () => setView(fitted(view, limits.begin, limits.end, limits)),
     0: () => setView(fitted(view, limits.begin, limits.end, limits)),
-    ...scene.keys,
   };
-  const action = actions[event.key.toLowerCase()];
-  if (!action) return;
+  const name = event.key.toLowerCase();
+  const own = scene.keys?.[name];
+  if (own && own() !== false) return event.preventDefault();
+  if (!actions[name]) return;
   event.preventDefault();
-  action();
+  actions[name]();
 }

@@ -1,3 +1,4 @@
+import { namerOf } from "../short_names";
 import type { Source } from "../source";
 import type { Card, Part } from "../summary";
 
@@ -66,8 +67,15 @@ export function comparisonOf(source: Source): Promise<Comparison | null> {
 
 export const selfChange = (change: Change): number => change.current_self_ns - change.base_self_ns;
 
-export const operationOf = (change: Change): string =>
-  `${change.by_launcher ? "GPU work of " : ""}${change.name || "(no name)"}`;
+const operationOf = (change: Change, name: string): string => `${change.by_launcher ? "GPU work of " : ""}${name || "(no name)"}`;
 
-export const nameOf = (change: Change): string =>
-  change.words ? `${operationOf(change)} · ${change.words}` : operationOf(change);
+export const nameOf = (change: Change): string => {
+  const operation = operationOf(change, change.name);
+  return change.words ? `${operation} · ${change.words}` : operation;
+};
+
+// The operation's name where there is little room, without which of its calls are meant.
+export function shownIn({ operations }: Comparison): (change: Change) => string {
+  const shown = namerOf(() => operations.flatMap(({ name, kind }) => (kind === "kernel" ? [name] : [])));
+  return (change) => operationOf(change, shown(change.name, change.kind));
+}

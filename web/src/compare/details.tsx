@@ -1,5 +1,6 @@
 import { formatDuration, known } from "../format";
 import { Panel } from "../panel";
+import { SavePanelButton } from "../save";
 import { nameOf, selfChange, type Change } from "./data";
 import { Distribution } from "./distribution";
 import { signedDuration, signedPercent } from "./words";
@@ -19,6 +20,7 @@ export function ChangeDetails({ change, unit }: { change: Change; unit: string }
   if (change.runs_needed !== null) facts.push(["would decide it", `about ${change.runs_needed} runs per side`]);
   return (
     <Panel title="Chosen operation" span={12}>
+      <SavePanelButton what="chosen operation" />
       <p class="fullname">{nameOf(change)}</p>
       <dl class="facts">
         {facts.map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}

@@ -1,5 +1,5 @@
 import { ChartView, tooltip } from "../chart";
-import { formatDuration, formatPercent } from "../format";
+import { formatDuration, formatPercent, tickText } from "../format";
 import { colour } from "../theme";
 import type { Change, RunTimes } from "./data";
 
@@ -54,7 +54,7 @@ export function Distribution({ change }: { change: Change }) {
         config={() => ({
           type: "bar",
           data: {
-            labels: Array.from({ length: kBins }, (_, bin) => formatDuration(edge(bin))),
+            labels: Array.from({ length: kBins }, (_, bin) => tickText(edge(bin), edge(bin + 1) - edge(bin))), // so fine that no two are the same
             datasets: [series("before", "idle"), series("now", "gpu")],
           },
           options: {

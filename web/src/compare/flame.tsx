@@ -1,9 +1,11 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAsked } from "../address";
 import type { Tip } from "../canvas/tooltip";
 import { Choice, FlameDrawing, type Hovered } from "../flame/drawing";
 import { nameOf } from "../flame/tree";
 import { formatCount, formatDuration } from "../format";
 import { Panel } from "../panel";
+import { SaveButton, saveDrawing } from "../save";
 import type { Source } from "../source";
 import { changePalette, readChange, type ChangeTree, type Weight } from "./flame_tree";
 import { signedDuration, signedPercent } from "./words";
@@ -17,7 +19,8 @@ const kWeights: { id: Weight; title: string; hint: string }[] = [
 // The call paths of both sides in one flame graph. Nothing where the runs have none.
 export function FlameChange({ source, unit }: { source: Source; unit: string }) {
   const [trees, setTrees] = useState<Trees | null>(null);
-  const [weight, setWeight] = useState<Weight>("cpu");
+  const [asked, ask] = useAsked("compare");
+  const drawing = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let current = true;
     void source.blob("flame_change").then((bytes) => { if (current && bytes) setTrees(readChange(bytes)); });
@@ -25,14 +28,19 @@ export function FlameChange({ source, unit }: { source: Source; unit: string }) 
   }, [source]);
   const having = kWeights.filter(({ id }) => trees && trees[id].tree.total[id][0]! > 0);
   if (!trees || having.length === 0) return null;
-  const shown = having.find(({ id }) => id === weight)?.id ?? having[0]!.id;
+  const shown = having.find(({ id }) => id === asked.get("weight"))?.id ?? having[0]!.id;
   return (
     <Panel title="Flame difference" note={`call paths of both sides, of a ${unit}; as wide as the larger of before and now`} span={12}>
-      <div class="flame-change">
+      <div class="flame-change" ref={drawing}>
         <FlameDrawing
-          key={shown} tree={trees[shown].tree} weight={shown} order="heavy" colours={changePalette} mostHeight="60vh, 460px"
+          key={shown} asked={[asked, ask]} tree={trees[shown].tree} weight={shown} order="heavy" colours={changePalette} mostHeight="60vh, 460px"
           label={`Flame difference of ${formatCount(trees[shown].tree.parent.length - 1)} call paths: ${timesOf(trees[shown], 0)}`}
-          controls={having.length > 1 && <Choice name="Weight" items={having} chosen={shown} choose={setWeight} />}
+          controls={
+            <>
+              {having.length > 1 && <Choice name="Weight" items={having} chosen={shown} choose={(id) => ask({ weight: id, node: null })} />}
+              <SaveButton kind="PNG" what="flame difference" save={() => saveDrawing("flame difference", drawing.current!.querySelector("canvas")!)} />
+            </>
+          }
           aboutNode={(node) => timesOf(trees[shown], node)}
           tip={(at) => tipOf(trees[shown], at)}
         />

@@ -2,8 +2,8 @@ import type { Scene } from "../canvas/navigation";
 import { Painter } from "../canvas/painter";
 import { currentPalette, type Palette } from "../canvas/palette";
 import { Surface } from "../canvas/surface";
-import { fitted, valueAt, type Limits, type View } from "../canvas/view";
-import { layOut, nameOf, type Laid, type Order, type Tree, type Weight } from "./tree";
+import { fitted, pixelOf, valueAt, type Limits, type View } from "../canvas/view";
+import { layOut, shownName, type Laid, type Order, type Tree, type Weight } from "./tree";
 
 const kRowHeight = 19;
 const kTop = 6;
@@ -11,6 +11,7 @@ const kTop = 6;
 export interface Watcher {
   zoomed(node: number): void;
   hovered(node: number, x: number, y: number): void;
+  chosen(node: number): void; // by keys
   laidOut(height: number): void;
 }
 
@@ -23,7 +24,7 @@ export class FlameScene implements Scene {
   marked: [number, number] | null = null;
   matches: Uint8Array | null = null;
   private laid!: Laid;
-  private hovered = -1;
+  private hovered = -1; // or chosen by keys
   private palette: Palette;
   private readonly surface: Surface;
 
@@ -34,6 +35,7 @@ export class FlameScene implements Scene {
     private readonly canvas: HTMLCanvasElement,
     private readonly scroller: HTMLElement,
     private readonly watcher: Watcher,
+    readonly isMain: boolean,
     colours: () => Palette = currentPalette,
   ) {
     this.palette = colours();
@@ -62,10 +64,66 @@ export class FlameScene implements Scene {
     if (at < 0) return;
     const { start, length } = this.laid.rows;
     this.view = fitted(this.view, start[at]!, start[at]! + length[at]!, this.limits);
+    this.zoomed = node;
     this.watcher.zoomed(node);
     this.redraw();
   }
 
+  // Arrows walk from call to call: up to the caller, down to its first call, sideways along the row. Enter zooms, Escape zooms out to the caller.
+  readonly keys: Record<string, () => boolean | void> = {
+    arrowup: () => this.choose(this.at === 0 ? 0 : this.tree.parent[this.at]!),
+    arrowdown: () => this.choose(this.below(this.at)),
+    arrowleft: () => this.choose(this.beside(this.at, -1)),
+    arrowright: () => this.choose(this.beside(this.at, 1)),
+    enter: () => this.zoomTo(this.at),
+    escape: () => this.zoomTo(this.zoomed === 0 ? 0 : this.tree.parent[this.zoomed]!),
+  };
+  private zoomed = 0;
+
+  // Where the keys are.
+  private get at(): number {
+    return this.hovered >= 0 && this.laid.place[this.hovered]! >= 0 ? this.hovered : this.zoomed;
+  }
+  private below(node: number): number {
+    const { rows, place } = this.laid;
+    const row = this.tree.depth[node]! + 1;
+    if (row >= rows.rows) return node;
+    const first = rows.firstStarting(rows.start[place[node]!]!, rows.first[row]!, rows.first[row + 1]!);
+    const found = first < rows.first[row + 1]! ? rows.label[first]! : node;
+    return this.tree.parent[found] === node ? found : node;
+  }
+  private beside(node: number, by: number): number {
+    const { rows, place } = this.laid;
+    const row = this.tree.depth[node]!;
+    const next = place[node]! + by;
+    return next >= rows.first[row]! && next < rows.first[row + 1]! ? rows.label[next]! : node;
+  }
+
+  // Brings a call into sight and says what it is.
+  choose(node: number): void {
+    const { rows, place } = this.laid;
+    const { start, length } = rows;
+    const at = place[node]!;
+    if (at < 0) return;
+    const whole = this.view.end - this.view.begin;
+    if (start[at]! + length[at]! <= this.view.begin || start[at]! >= this.view.end) {
+      const middle = start[at]! + length[at]! / 2;
+      this.view = fitted(this.view, middle - whole / 2, middle + whole / 2, this.limits);
+    }
+    const down = kTop + this.tree.depth[node]! * kRowHeight;
+    const { scrollTop, clientHeight } = this.scroller;
+    if (down < scrollTop || down + kRowHeight > scrollTop + clientHeight) this.scroller.scrollTop = Math.max(0, down - clientHeight / 2);
+    this.hovered = node;
+    const x = Math.max(0, pixelOf(this.view, start[at]!));
+    this.watcher.hovered(node, Math.min(x, this.view.width), down + kRowHeight - this.scroller.scrollTop);
+    this.watcher.chosen(node);
+    this.redraw();
+  }
+
+  // Where a call stands among all, by row; -1 where it has no width.
+  placeOf(node: number): number {
+    return this.laid.place[node]!;
+  }
   close(): void {
     this.surface.close();
   }
@@ -103,7 +161,7 @@ export class FlameScene implements Scene {
     context.fillStyle = this.palette.panel;
     context.fillRect(0, 0, width, height);
     const painter = new Painter(context, this.palette, {
-      name: (node) => nameOf(tree, node),
+      name: (node) => shownName(tree, node),
       part: (node) => tree.parts[node]!,
       dimmed: (node) => this.matches !== null && this.matches[node] === 0,
     });

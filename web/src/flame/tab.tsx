@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { useAsked } from "../address";
 import type { Tip } from "../canvas/tooltip";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../format";
 import { Nothing } from "../panel";
@@ -63,33 +64,34 @@ function Drawn({ tree: whole }: { tree: Tree }) {
   const idle = useMemo(() => idleThreads(whole), [whole]);
   // Where all threads waited, that is what there is to see.
   const canFold = idle.length > 0 && idle.length < whole.depth.filter((depth) => depth === 1).length;
-  const [isFolded, setFolded] = useState(true);
+  // What is seen is in the address: #flame?view=up&weight=gpu&node=12.
+  const [asked, ask] = useAsked("flame");
+  const isFolded = asked.get("idle") !== "1";
   const threads = useMemo(() => (canFold && isFolded ? without(whole, idle) : whole), [whole, canFold, isFolded]);
-  const [view, setView] = useState<View>("down");
+  const view = kViews.find(({ id }) => id === asked.get("view"))?.id ?? "down";
   const tree = useMemo(() => (view === "up" ? bottomUp(threads) : threads), [threads, view]);
-  const [chosen, setWeight] = useState<Weight>(firstWeight(threads));
   const having = kWeights.filter(({ id }) => threads.total[id][0]! > 0);
-  const weight = having.some(({ id }) => id === chosen) ? chosen : firstWeight(threads);
-  const [order, setOrder] = useState<Order>("heavy");
+  const weight = having.find(({ id }) => id === asked.get("weight"))?.id ?? firstWeight(threads);
+  const order = kOrders.find(({ id }) => id === asked.get("order"))?.id ?? "heavy";
   const all = tree.total[weight][0]!;
   const shareOf = (value: number) => formatPercent((value / Math.max(1, all)) * 100);
   const controls = (
     <>
-      <Choice name="View" items={kViews} chosen={view} choose={setView} />
-      <Choice name="Weight" items={having} chosen={weight} choose={setWeight} />
-      {view === "down" && <Choice name="Order" items={kOrders} chosen={order} choose={setOrder} />}
+      <Choice name="View" items={kViews} chosen={view} choose={(id) => ask({ view: id === "down" ? null : id, node: null })} />
+      <Choice name="Weight" items={having} chosen={weight} choose={(id) => ask({ weight: id })} />
+      {view === "down" && <Choice name="Order" items={kOrders} chosen={order} choose={(id) => ask({ order: id })} />}
       {canFold && (
-        <button class="tool" title="Threads that did nothing but wait" aria-pressed={!isFolded} onClick={() => setFolded(!isFolded)}>
+        <button class="tool" title="Threads that did nothing but wait" aria-pressed={!isFolded} onClick={() => ask({ idle: isFolded ? "1" : null, node: null })}>
           {formatPlural(idle.length, "idle thread", "idle threads")}
         </button>
       )}
     </>
   );
-  if (view === "sandwich") return <section class="drawing sandwich"><Sandwich tree={threads} weight={weight} controls={controls} tip={tipOf} /></section>;
+  if (view === "sandwich") return <section class="drawing sandwich"><Sandwich tree={threads} weight={weight} controls={controls} tip={tipOf} asked={[asked, ask]} /></section>;
   return (
     <section class="drawing">
       <FlameDrawing
-        key={`${view} ${isFolded}`} isMain tree={tree} weight={weight} order={order}
+        key={`${view} ${isFolded}`} isMain asked={[asked, ask]} tree={tree} weight={weight} order={order}
         label={`Flame graph of ${formatCount(tree.parent.length - 1)} call paths, ${view === "up" ? "bottom-up, " : ""}${amount(all, weight)}`}
         controls={controls}
         aboutMatches={(found) => ` · ${shareOf(found)} of all`}
@@ -97,7 +99,7 @@ function Drawn({ tree: whole }: { tree: Tree }) {
         tip={(at) => tipOf(tree, at, weight)}
       />
       <p class="drawing-help quiet for-fingers">Tap zooms to a call, pinch zooms, drag moves.</p>
-      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> and arrows move. {view === "up" ? "Each function by its own time; below it, who called it." : "GPU work stands under the call that launched it."}</p>
+      <p class="drawing-help quiet for-mice">Click zooms to a call, wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> too; arrows walk from call to call, <kbd>Enter</kbd> zooms, <kbd>Esc</kbd> goes back. {view === "up" ? "Each function by its own time; below it, who called it." : "GPU work stands under the call that launched it."}</p>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { partIndex } from "../canvas/palette";
 import { Rows } from "../canvas/rows";
+import { namerOf, type Namer } from "../short_names";
 
 // The flame tree as src/report/page/flame.h describes it, and how it is laid out.
 
@@ -50,6 +51,18 @@ export function readTree(buffer: ArrayBuffer): Tree {
 }
 
 export const nameOf = (tree: Tree, node: number): string => tree.names[tree.name[node]!] || "(no name)";
+
+const named = new WeakMap<string[], Namer>(); // by Tree.names, which the views of a tree share
+
+// The same where there is little room.
+export function shownName(tree: Tree, node: number): string {
+  let shown = named.get(tree.names);
+  if (!shown) {
+    shown = namerOf(() => new Set(tree.name.filter((_, at) => tree.kind[at] === "kernel").map((name) => tree.names[name]!)));
+    named.set(tree.names, shown);
+  }
+  return shown(nameOf(tree, node), tree.kind[node]!);
+}
 
 export interface Laid {
   rows: Rows; // labels are nodes

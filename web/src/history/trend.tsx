@@ -27,7 +27,8 @@ interface Props {
 const kFont = "11px system-ui, sans-serif";
 const kClockHeight = 18;
 const kClockRoom = 26; // what half of a time needs; one that would be cut off at the right edge is left out
-const kTickWidth = 50;
+const kTickWidth = 54;
+const kKeySteps = 100; // of an arrow key, from one end to the other
 
 // One figure over time. All trends of a page show the same instant under the pointer. It is drawn when at least half a pixel
 // is new and it is in view, so that hours of history cost no more than minutes, and sixty of them no more than those seen.
@@ -49,8 +50,8 @@ export function Trend(props: Props) {
 
   return (
     <div class={props.hasClock ? "trend with-clock" : "trend"}>
-      <div ref={box} role="img" aria-label={props.label} />
-      <output ref={reading} aria-hidden="true" />
+      <div ref={box} role="img" aria-label={props.label} tabIndex={0} onKeyDown={(event) => plot.current?.key(event)} />
+      <output ref={reading} />
     </div>
   );
 }
@@ -101,6 +102,17 @@ class Plot {
     });
     const range = Number.isNaN(most) ? "not known" : `${text(least)} to ${text(most)}`;
     this.box.setAttribute("aria-label", `${label}, ${formatClock(from)} to ${formatClock(to)}: ${range}`);
+  }
+
+  // Arrows move what a pointer would.
+  key(event: KeyboardEvent): void {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by === 0) return;
+    event.preventDefault();
+    const { width } = this.plot.over.getBoundingClientRect();
+    const now = this.plot.cursor.left ?? -1;
+    const left = now < 0 ? (by > 0 ? 0 : width - 1) : Math.max(0, Math.min(width - 1, now + (by * width) / kKeySteps));
+    this.plot.setCursor({ left, top: 1 });
   }
 
   private tone(token: Token): string {

@@ -14,15 +14,18 @@ const typeOf = (row: Operation): string => (row.kind === "fill" ? "fill" : kType
 export const typeWords = (row: Operation, classes: ClassTime[]): string =>
   classes.find((known) => known.class === row.class)?.label ?? typeOf(row);
 
+// Its colour, in the table and wherever it is shown by itself.
+export const fillIn = (row: Operation, classes: ClassTime[]): Fill => (classes.length > 0 && row.class ? fillOfClass(row.class) : row.part);
+
 const kRateColumns: Column<Operation>[] = [
-  { label: "achieved", value: (row) => row.efficiency_pct, text: achievedText, saved: (row) => (row.tflops === null ? "" : achievedText(row)), width: 112 },
+  { label: "achieved", value: (row) => row.efficiency_pct, text: achievedText, saved: [["TFLOP/s", (row) => row.tflops], ["GB/s", (row) => row.gb_s]], width: 112 },
   { label: "of peak", value: (row) => row.efficiency_pct, text: ofPeakText, unit: "%", width: 98 },
 ];
 
 export function columnsOf(kernels: Operation[], classes: ClassTime[], shown: (row: Operation) => string): Column<Operation>[] {
   const hasClasses = classes.length > 0;
   const hasRates = kernels.some((row) => row.tflops !== null);
-  const fill = (row: Operation): Fill => (hasClasses && row.class ? fillOfClass(row.class) : row.part);
+  const fill = (row: Operation) => fillIn(row, classes);
   const words = (row: Operation) => typeWords(row, classes);
   const largest = kernels.reduce((most, row) => Math.max(most, row.total_ns), 1);
   const time = (label: string, value: (row: Operation) => number): Column<Operation> =>

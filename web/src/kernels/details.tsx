@@ -1,3 +1,4 @@
+import type { Fill } from "../classes";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Panel } from "../panel";
 import { Histogram } from "./histogram";
@@ -10,7 +11,7 @@ const known = <Value,>(label: string, value: Value | null, text: (value: Value) 
   value === null ? [] : [[label, text(value)]];
 
 // One kernel, with its whole name, and what launches it.
-export function KernelDetails(props: { kernel: Operation; type: string; operators: OperatorTime[]; choose: (row: OperatorTime) => void }) {
+export function KernelDetails(props: { kernel: Operation; type: string; fill: Fill; operators: OperatorTime[]; choose: (row: OperatorTime) => void }) {
   const { kernel, type, operators } = props;
   const facts: [string, string][] = [
     ["type", type],
@@ -42,7 +43,7 @@ export function KernelDetails(props: { kernel: Operation; type: string; operator
           {operators.length > kMostOperators && <span class="quiet">and {formatCount(operators.length - kMostOperators)} more</span>}
         </div>
       )}
-      {kernel.histogram && <Histogram kernel={kernel} bins={kernel.histogram} />}
+      {kernel.histogram && <Histogram kernel={kernel} bins={kernel.histogram} fill={props.fill} />}
     </Panel>
   );
 }

@@ -8,7 +8,7 @@ import { Nothing, Panel } from "../panel";
 import { isGpuWork, namesOf, type Operation, type OperatorTime } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable } from "../table";
-import { columnsOf, typeWords } from "./columns";
+import { columnsOf, fillIn, typeWords } from "./columns";
 import { KernelDetails } from "./details";
 import { ClassGroups, OperatorGroups } from "./groups";
 import { EfficiencyPanel } from "./roofline";
@@ -61,7 +61,7 @@ export function KernelsTab({ source, summary }: TabProps) {
       </Panel>
       {chosen && (
         <div ref={details} class="chosen-kernel">
-          <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} operators={launchersOf(chosen, summary.operators)} choose={(row) => show({ operator: row.name, kernel: chosen.name })} />
+          <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} fill={fillIn(chosen, classes)} operators={launchersOf(chosen, summary.operators)} choose={(row) => show({ operator: row.name, kernel: chosen.name })} />
           <CallList source={source} name={chosen.name} kind={chosen.kind} what={{ one: "launch", many: "launches" }} />
         </div>
       )}

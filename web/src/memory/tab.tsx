@@ -46,7 +46,7 @@ function Device({ device, block, index, hasStory }: { device: DeviceMemory; bloc
     <>
       {!hasStory && <section class="story"><h2>{device.label}</h2></section>}
       <Cards cards={device.cards} label={`Memory of ${device.label}`} />
-      {isKnown ? <History block={block!} device={history} end={end} /> : <Levels device={device} />}
+      {isKnown ? <History block={block!} device={history} index={index} end={end} /> : <Levels device={device} />}
     </>
   );
 }

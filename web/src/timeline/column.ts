@@ -76,7 +76,7 @@ function drawName({ context, palette, left }: Area, band: Band, y: number, shown
     context.fillStyle = palette.ink3;
     context.fillText(fit(`${band.hidden + 1} frames as one`, letters), kNameBegin, y + kRowHeight + kRowGap);
   }
-  if (band.kind === "track" && band.pinned) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
+  if ((band.kind === "track" || band.kind === "counter") && band.pinned) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
 }
 
 // A pin, seen from the side.

@@ -4,10 +4,14 @@ import { formatCount, formatDuration, formatPercent, tickText } from "../format"
 import type { Source } from "../source";
 import { isGpuWork, kindWords } from "../summary";
 import { linksOf } from "./arrows";
+import { levelText } from "./counter";
 import type { Timeline } from "./decode";
+import { levelAt } from "./levels";
 import { argsOf } from "./load";
-import { shortSpanName } from "./names";
+import { namesIn } from "./names";
 import { launchedWithin, spansAround, trackOf } from "./stack";
+
+const kMostCounters = 6; // more are those of other ranks
 
 interface Props {
   source: Source;
@@ -31,6 +35,10 @@ export function Details(props: Props) {
   const work = useMemo(() => (isWork ? [] : launchedWithin(timeline, span)), [timeline, span]);
   const share = (rows.length[span]! / Math.max(1, timeline.lengthNs)) * 100;
   const delay = launch >= 0 ? rows.start[span]! - rows.end(launch) : null;
+  const levels = timeline.counters.length > kMostCounters ? [] : timeline.counters.flatMap((counter): [string, string][] => {
+    const level = levelAt(counter, { begin: rows.start[span]!, end: rows.start[span]! + 1, width: 1 }, 0);
+    return level ? [[counter.name, levelText(counter, level.mean)]] : [];
+  });
   const facts: [string, string][] = [
     ["duration", formatDuration(rows.length[span]!)],
     ["start", tickText(rows.start[span]!, 1e3)],
@@ -40,6 +48,7 @@ export function Details(props: Props) {
     ["track", trackOf(timeline, span).name],
     ...(delay !== null ? [["launch to start", delay > 0 ? formatDuration(delay) : "at once"] as [string, string]] : []),
     ...(work.length > 0 ? [["GPU work launched", formatDuration(work.reduce((sum, each) => sum + rows.length[each]!, 0))] as [string, string]] : []),
+    ...levels, // when it began
   ];
   return (
     <aside class="details" aria-label="Selected span">
@@ -55,7 +64,7 @@ export function Details(props: Props) {
       </dl>
       <Links timeline={timeline} words="launched by" others={launch >= 0 ? [launch] : []} show={show} />
       <Stack key={span} timeline={timeline} of={isWork ? launch : span} show={show} />
-      <Links timeline={timeline} words="launched" others={work} show={show} />
+      <Links key={`work of ${span}`} timeline={timeline} words="launched" others={work} show={show} />
       <Links timeline={timeline} words="linked from" others={links.filter(({ to }) => to === span).map(({ from }) => from)} show={show} />
       <Links timeline={timeline} words="linked to" others={links.filter(({ from }) => from === span).map(({ to }) => to)} show={show} />
       <Arguments key={span} source={props.source} timeline={timeline} span={span} />
@@ -69,12 +78,13 @@ function SpanButton({ timeline, span, show }: { timeline: Timeline; span: number
   return (
     <button class="tool" onClick={() => show(span)} title={`${name} · ${formatDuration(timeline.rows.length[span]!)}`}>
       <i class={`fill ${kFills[timeline.fills[label]!]!}`} />
-      {shortSpanName(name, timeline.kinds[label]!)}
+      {namesIn(timeline)(label)}
     </button>
   );
 }
 
 const kShown = 12;
+const kMore = 100; // at a time: there may be a hundred thousand
 
 // The functions around a span of the host, innermost first.
 function Stack({ timeline, of, show }: { timeline: Timeline; of: number; show: (span: number) => void }) {
@@ -93,12 +103,13 @@ function Stack({ timeline, of, show }: { timeline: Timeline; of: number; show: (
 
 function Links(props: { timeline: Timeline; words: string; others: number[]; show: (span: number) => void }) {
   const { timeline, words, others } = props;
+  const [count, setCount] = useState(kShown);
   if (others.length === 0) return null;
   return (
     <div class="links" role="group" aria-label={words}>
       <h3>{others.length === 1 ? words : `${words} ${formatCount(others.length)}`}</h3>
-      {others.slice(0, kShown).map((other) => <SpanButton key={other} timeline={timeline} span={other} show={props.show} />)}
-      {others.length > kShown && <span class="quiet">and {formatCount(others.length - kShown)} more</span>}
+      {others.slice(0, count).map((other) => <SpanButton key={other} timeline={timeline} span={other} show={props.show} />)}
+      {others.length > count && <button class="tool" onClick={() => setCount(count + kMore)}>{formatCount(others.length - count)} more</button>}
     </div>
   );
 }

@@ -30,7 +30,7 @@ export interface Layout {
 
 // What the reader chose to see.
 export interface Shown {
-  pinned: Set<Track>;
+  pinned: Set<Track | Counter>;
   folded: Set<Track>; // to one row
   framed: Set<Track>; // their frames are one row
   quiet: boolean; // threads that do next to nothing stand by themselves
@@ -52,6 +52,9 @@ export const shownAtFirst = (timeline: Timeline): Shown => ({
   open: new Set(),
   paths: [],
 });
+
+// What may be pinned, in the order of the page.
+export const pinnableOf = ({ tracks, counters }: Timeline): (Track | Counter)[] => [...tracks.filter((track) => !track.quiet), ...counters];
 
 // What is pinned takes `mostPinned` pixels at most: what does not fit scrolls.
 export function layoutOf(timeline: Timeline, shown: Shown, mostPinned: number): Layout {
@@ -101,7 +104,8 @@ export function layoutOf(timeline: Timeline, shown: Shown, mostPinned: number): 
   if (shown.paths.length > 1) addPaths(); // of many ranks, their GPUs first
   for (const counter of timeline.counters) {
     const highest = (counter.high ?? counter.values).reduce((a, b) => Math.max(a, b), 0);
-    add({ kind: "counter", top: 0, height: kCounterHeight, pinned: false, counter, highest });
+    const fits = pinnedHeight + kCounterHeight <= mostPinned;
+    add({ kind: "counter", top: 0, height: kCounterHeight, pinned: shown.pinned.has(counter) && fits, counter, highest });
   }
   const host = timeline.tracks.filter((track) => track.gpu === null && !shown.pinned.has(track));
   host.filter((track) => !isQuiet(track)).forEach(addTrack);

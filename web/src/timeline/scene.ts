@@ -4,23 +4,25 @@ import { currentPalette, type Palette } from "../canvas/palette";
 import { Surface } from "../canvas/surface";
 import type { Tip } from "../canvas/tooltip";
 import { fitted, moved, pixelOf, valueAt, type Limits, type View } from "../canvas/view";
+import { formatDuration } from "../format";
 import { drawArrows, launchesOf, linksOf, type Place } from "./arrows";
 import { drawNames, kPinWidth, titleOf } from "./column";
 import { drawCounter } from "./counter";
-import type { Timeline, Track } from "./decode";
+import type { Counter, Timeline, Track } from "./decode";
 import type { Matches } from "./find";
 import { drawInstants } from "./instants";
-import { bandAt, bandOf, bandTop, downOf, isFolded, kRowGap, kRowHeight, layoutOf, placeOf, rowIn, shownAtFirst, type Band, type GpuBand, type Layout, type Shown } from "./layout";
+import { bandAt, bandOf, bandTop, downOf, isFolded, kRowGap, kRowHeight, layoutOf, pinnableOf, placeOf, rowIn, shownAtFirst, type Band, type GpuBand, type Layout, type Shown } from "./layout";
 import { drawMark, drawRange } from "./marks";
 import { Minimap } from "./minimap";
-import { shortNames } from "./names";
+import { namesIn } from "./names";
 import type { CriticalPath } from "./path";
 import { drawPath } from "./path_drawing";
 import { drawTicks } from "./ruler";
-import { rowOf } from "./stack";
+import { rowOf, trackOf } from "./stack";
 import type { Range } from "./sums";
 import { drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, type Area } from "./surroundings";
 import { tipAt } from "./tips";
+import { above, below, firstSeen, nextMoment, wordsOf } from "./walk";
 
 const kLeastNs = 20;
 const kMostPinned = 0.35; // of the height of all, with what is written below the canvas
@@ -42,6 +44,7 @@ export interface Watcher {
   hovered(tip: Tip | null): void;
   moved(view: View): void;
   rearranged(): void; // what is pinned and folded
+  said(words: string): void; // what keys came to, for those who hear the page
 }
 
 // Where the timeline is drawn: the canvas stays where it is in the scroller, and the spacer makes room to scroll.
@@ -64,8 +67,10 @@ export class TimelineScene implements Scene {
   range: Range | null = null;
   readonly shown: Shown;
   layout: Layout;
+  readonly isMain = true;
+  private moment = -1; // of the timeline's instants, where keys are
   private markedDown: [number, number] | null = null;
-  private byClass = false; // GPU work has the colour of its class, not of its part of the time
+  byClass = false; // GPU work has the colour of its class, not of its part of the time
   private readonly surface: Surface;
   private readonly minimap: Minimap;
   private palette: Palette = currentPalette();
@@ -75,7 +80,7 @@ export class TimelineScene implements Scene {
     this.limits = { begin: 0, end: Math.max(timeline.lengthNs, kLeastNs), least: kLeastNs };
     this.view = { begin: 0, end: this.limits.end, width: 1 };
     this.ruler = kMinimap + kRuler + (timeline.steps.length > 0 ? kSteps : 0);
-    this.nameOf = shortNames(timeline);
+    this.nameOf = namesIn(timeline);
     this.shown = shownAtFirst(timeline);
     this.layout = layoutOf(timeline, this.shown, this.mostPinned);
     this.minimap = new Minimap(timeline, this.fill);
@@ -101,16 +106,28 @@ export class TimelineScene implements Scene {
   colourByClass(byClass: boolean): void {
     this.byClass = byClass;
     this.minimap.forget();
-    this.redraw();
+    this.changed();
   }
   showPaths(paths: CriticalPath[]): void {
     this.shown.paths = paths;
     this.arrange();
   }
-  pin(track: Track, pinned: boolean): void {
-    if (pinned) this.shown.pinned.add(track);
-    else this.shown.pinned.delete(track);
+  pin(one: Track | Counter, pinned: boolean): void {
+    if (pinned) this.shown.pinned.add(one);
+    else this.shown.pinned.delete(one);
     this.arrange();
+  }
+  pinOnly(places: number[]): void {
+    this.shown.pinned.clear();
+    const all = pinnableOf(this.timeline);
+    for (const place of places) if (all[place]) this.shown.pinned.add(all[place]);
+    this.arrange();
+  }
+  // What is pinned among what may be; null where that is as at first.
+  pinnedPlaces(): number[] | null {
+    const places = (pinned: Set<Track | Counter>) => pinnableOf(this.timeline).flatMap((one, place) => (pinned.has(one) ? [place] : []));
+    const now = places(this.shown.pinned);
+    return now.join() === places(shownAtFirst(this.timeline).pinned).join() ? null : now;
   }
   close(): void {
     this.surface.close();
@@ -184,7 +201,55 @@ export class TimelineScene implements Scene {
     r: () => this.setRange({ from: this.view.begin, to: this.view.end, tracks: null }),
     ".": () => this.step(1),
     ",": () => this.step(-1),
+    // With a span selected, arrows walk from span to span; else they move the view.
+    enter: () => (this.selected < 0 ? this.walkTo(firstSeen(this.timeline, this.layout, this.view)) : false),
+    arrowleft: () => (this.selected < 0 ? false : this.step(-1)),
+    arrowright: () => (this.selected < 0 ? false : this.step(1)),
+    arrowup: () => (this.selected < 0 ? false : this.walkTo(above(this.timeline, this.layout, this.view, this.selected))),
+    arrowdown: () => (this.selected < 0 ? false : this.walkTo(below(this.timeline, this.layout, this.view, this.selected))),
+    o: () => this.onBand((band) => this.fold(band)),
+    p: () => this.onBand((band) => { if (band.kind === "track") this.pin(band.track, !this.shown.pinned.has(band.track)); }),
+    t: () => this.onTrack(),
+    "]": () => this.goToMoment(1),
+    "[": () => this.goToMoment(-1),
   };
+
+  private walkTo(span: number): void {
+    if (span < 0) return;
+    const { rows } = this.timeline;
+    const [at, end] = [rows.start[span]!, rows.end(span)];
+    if (end <= this.view.begin || at >= this.view.end) {
+      const half = (this.view.end - this.view.begin) / 2;
+      this.view = fitted(this.view, (at + end) / 2 - half, (at + end) / 2 + half, this.limits);
+    }
+    this.pick(span);
+    this.changed();
+    this.watcher.said(wordsOf(this.timeline, span));
+  }
+  private onBand(act: (band: Band) => void): void {
+    const place = this.selected < 0 ? null : placeOf(this.layout, rowOf(this.timeline, this.selected));
+    if (place) act(place.band);
+  }
+  // What ran on the track of the selected span: in the selected range, else in what is seen.
+  private onTrack(): void {
+    if (this.selected < 0) return;
+    const { from, to } = this.range ?? { from: this.view.begin, to: this.view.end };
+    this.setRange({ from, to, tracks: [this.timeline.tracks.indexOf(trackOf(this.timeline, this.selected))] });
+  }
+  private goToMoment(by: number): void {
+    const next = nextMoment(this.timeline, this.view, this.moment, by);
+    const instant = this.timeline.instants[next];
+    if (!instant) return;
+    this.moment = next;
+    const half = (this.view.end - this.view.begin) / 2;
+    if (instant.at < this.view.begin || instant.at > this.view.end) this.view = fitted(this.view, instant.at - half, instant.at + half, this.limits);
+    this.reveal(instant.track.firstRow);
+    this.changed();
+    const place = placeOf(this.layout, instant.track.firstRow);
+    const tip = { title: instant.name, lines: [`at ${formatDuration(instant.at)}`, instant.track.name] };
+    this.watcher.hovered({ x: this.left + pixelOf(this.view, instant.at), y: this.ruler + (place ? downOf(this.layout, place, this.scrolled) + kRowHeight : 0), ...tip });
+    this.watcher.said([tip.title, ...tip.lines].join(", "));
+  }
 
   // The span before or after the selected one in its row.
   private step(by: number): void {
@@ -192,7 +257,9 @@ export class TimelineScene implements Scene {
     const row = rowOf(this.timeline, this.selected);
     const { first } = this.timeline.rows;
     const next = this.selected + by;
-    if (next >= first[row]! && next < first[row + 1]!) this.show(next);
+    if (next < first[row]! || next >= first[row + 1]!) return;
+    this.show(next);
+    this.watcher.said(wordsOf(this.timeline, next));
   }
 
   click(x: number, y: number): void {
@@ -272,11 +339,19 @@ export class TimelineScene implements Scene {
   private clickName(x: number, y: number): void {
     const band = this.bandAt(y);
     const { shown } = this;
-    if (band?.kind === "quiet") shown.quiet = !shown.quiet;
-    if (band?.kind === "gpu" && !shown.open.delete(band.gpu)) shown.open.add(band.gpu);
-    if (band?.kind === "track") {
+    const isPin = x >= this.left - kPinWidth;
+    if (band?.kind === "counter" && isPin) this.pin(band.counter, !shown.pinned.has(band.counter));
+    else if (band?.kind === "track" && isPin) this.pin(band.track, !shown.pinned.has(band.track));
+    else if (band) this.fold(band);
+  }
+
+  // Folds or opens.
+  private fold(band: Band): void {
+    const { shown } = this;
+    if (band.kind === "quiet") shown.quiet = !shown.quiet;
+    if (band.kind === "gpu" && !shown.open.delete(band.gpu)) shown.open.add(band.gpu);
+    if (band.kind === "track") {
       const { track } = band;
-      if (x >= this.left - kPinWidth) return this.pin(track, !shown.pinned.has(track));
       if (track.rows < 2) return;
       if (shown.folded.delete(track)) {
         if (track.frames > 0) shown.framed.add(track);

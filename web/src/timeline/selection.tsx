@@ -5,7 +5,7 @@ import { formatCount, formatDuration, formatPercent } from "../format";
 import { isGpuWork, kindWords, type ClassTime, type Part } from "../summary";
 import { DataTable, type Column } from "../table";
 import type { Timeline } from "./decode";
-import { shortSpanName } from "./names";
+import { namesIn } from "./names";
 import { sumUp, type GpuUse, type Range, type Sum, type Sums } from "./sums";
 
 type By = "work" | "class" | "host" | "annotations" | "track";
@@ -48,7 +48,7 @@ export function Selection({ timeline, range, classes, find, fit, close }: Props)
   const ways = useMemo(() => kWays.map((way) => ({ ...way, rows: rowsOf(sums, way.id) })).filter(({ rows }) => rows.length > 0), [sums]);
   const way = ways.find(({ id }) => id === asked) ?? ways[0];
   const by = way?.id ?? asked;
-  const columns = useMemo(() => columnsOf(by, way?.rows ?? [], classes, find), [way, classes]);
+  const columns = useMemo(() => columnsOf(by, way?.rows ?? [], classes, find, namesIn(timeline)), [way, classes]);
   const tracks = range.tracks ? ` on ${range.tracks.length === 1 ? timeline.tracks[range.tracks[0]!]!.name : `${range.tracks.length} tracks`}` : "";
   return (
     <section class="details selection" aria-label="Selected range">
@@ -63,7 +63,7 @@ export function Selection({ timeline, range, classes, find, fit, close }: Props)
       {sums.gpus.length > 0 && <div class="gpu-uses">{sums.gpus.map((use) => <Use key={use.gpu} use={use} duration={duration} />)}</div>}
       {way ? (
         <DataTable
-          key={by} label={way} rows={way.rows} columns={columns} name={(row) => row.name}
+          key={by} label={way} rows={way.rows} columns={columns} name={(row) => (by === "class" ? labelOf(classes, row) : row.name)}
           sort={{ column: columns.findIndex(({ label }) => label === "self"), down: true }} height={300}
         />
       ) : <p class="quiet">Nothing ran in it.</p>}
@@ -90,15 +90,18 @@ function Use({ use, duration }: { use: GpuUse; duration: number }) {
   );
 }
 
-function columnsOf(by: By, rows: Sum[], classes: ClassTime[], find: (name: string) => void): Column<Sum>[] {
+const labelOf = (classes: ClassTime[], row: Sum): string => classes.find((one) => one.class === row.name)?.label ?? row.name;
+
+function columnsOf(by: By, rows: Sum[], classes: ClassTime[], find: (name: string) => void, named: (label: number) => string): Column<Sum>[] {
   const whole = Math.max(1, rows.reduce((sum, row) => sum + row.self, 0)); // what the rows share
-  const nameOf = (row: Sum) => (by === "class" ? classes.find((one) => one.class === row.name)?.label ?? row.name : shortSpanName(row.name, row.kind));
+  const nameOf = (row: Sum) => (by === "class" ? labelOf(classes, row) : row.label < 0 ? row.name : named(row.label));
+  const share = (row: Sum) => (row.self / whole) * 100;
   const figures: Column<Sum>[] = [
     { label: "count", value: (row) => row.count, text: (row) => formatCount(row.count), width: 80 },
-    ...(by === "track" ? [] : [{ label: "total", value: (row: Sum) => row.total, text: (row: Sum) => formatDuration(row.total), width: 92 }]),
-    { label: "self", value: (row) => row.self, text: (row) => formatDuration(row.self), width: 92, narrow: true },
-    { label: "share", value: (row) => row.self, text: (row) => formatPercent((row.self / whole) * 100), width: 84, narrow: true },
-    ...(by === "track" ? [] : [{ label: "mean", value: (row: Sum) => row.total / row.count, text: (row: Sum) => formatDuration(row.total / row.count), width: 92 }]),
+    ...(by === "track" ? [] : [{ label: "total", value: (row: Sum) => row.total, text: (row: Sum) => formatDuration(row.total), unit: "ns", width: 92 }]),
+    { label: "self", value: (row) => row.self, text: (row) => formatDuration(row.self), unit: "ns", width: 92, narrow: true },
+    { label: "share", value: share, text: (row) => formatPercent(share(row)), unit: "% of self time", width: 84, narrow: true },
+    ...(by === "track" ? [] : [{ label: "mean", value: (row: Sum) => row.total / row.count, text: (row: Sum) => formatDuration(row.total / row.count), unit: "ns", width: 92 }]),
   ];
   const square = (row: Sum) => <i class={`fill ${kFills[row.fill]!}`} />;
   if (by === "class" || by === "track") return [{ label: by, value: nameOf, text: (row) => <span class="type">{square(row)}{nameOf(row)}</span> }, ...figures];

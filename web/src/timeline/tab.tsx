@@ -55,12 +55,14 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
   const [colours, setColours] = useState<"part" | "class">("part");
   const [paths, setPaths] = useState<CriticalPath[]>([]);
   const [asked, setAsked] = useState<{ name: string } | null>(null);
+  const [said, setSaid] = useState("");
   const [, setArranged] = useState(0);
 
   // Before the first paint: who can type into the finder finds a scene to search.
   useLayoutEffect(() => {
     const address = new Address(timeline);
-    const made = new TimelineScene(timeline, { canvas: canvas.current!, scroller: scroller.current!, spacer: spacer.current! }, {
+    let isMade = false; // it arranges itself while it is made
+    const made: TimelineScene = new TimelineScene(timeline, { canvas: canvas.current!, scroller: scroller.current!, spacer: spacer.current! }, {
       selected: (span) => { setSelected(span); address.rest(made); },
       ranged: setRange,
       hovered: setTip,
@@ -69,13 +71,17 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
         setSeen(view.end - view.begin);
         address.rest(made);
       },
-      rearranged: () => setArranged((times) => times + 1),
+      rearranged: () => { setArranged((times) => times + 1); if (isMade) address.rest(made); },
+      said: setSaid,
     });
+    isMade = true;
     const go = (to: Seen) => {
       if (to.view) made.view = fitted(made.view, to.view[0], to.view[1], made.limits);
       made.setRange(to.range);
       if (to.span !== null && to.span < timeline.rows.size) to.view ? made.pick(to.span) : made.show(to.span, true);
       if (to.path) void showPath(made, true);
+      if (to.byClass) colourBy("class", made);
+      if (to.pinned) made.pinOnly(to.pinned);
       made.changed();
     };
     setScene(made);
@@ -97,6 +103,10 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
     on.showPaths(found);
     on.changed();
   };
+  const colourBy = (id: "part" | "class", on: TimelineScene) => {
+    setColours(id);
+    on.colourByClass(id === "class");
+  };
   const everything = () => {
     scene!.view = fitted(scene!.view, 0, timeline.lengthNs, scene!.limits);
     scene!.changed();
@@ -116,7 +126,7 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
         {classes.length > 0 && (
           <Choice
             name="Colours of GPU work" items={kColours} chosen={colours}
-            choose={(id) => { setColours(id); scene!.colourByClass(id === "class"); }}
+            choose={(id) => colourBy(id, scene!)}
           />
         )}
         <button class="tool" onClick={() => scene!.keys["r"]!()} title="Sum up what ran in what is seen: R">Sum up the view</button>
@@ -139,6 +149,7 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
           <div ref={spacer} />
         </div>
         {tip && <Tooltip tip={tip} />}
+        <span class="unseen" aria-live="polite">{said}</span>
       </div>
       {(selected >= 0 || range) && (
         <div class="drawing-panels">
@@ -160,7 +171,7 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
       <p class="drawing-help quiet for-fingers">Pinch zooms, drag moves, drag on the ruler selects a range, tap shows details, double tap fits.</p>
       <p class="drawing-help quiet for-mice">
         Wheel zooms, drag moves, <kbd>W</kbd><kbd>A</kbd><kbd>S</kbd><kbd>D</kbd> too. Drag on the ruler selects a range, <kbd>shift</kbd>-drag an area
-        (<kbd>R</kbd> what is seen, <kbd>M</kbd> the span's time). Click shows details, <kbd>F</kbd> fits, <kbd>Esc</kbd> clears.
+        (<kbd>R</kbd> what is seen, <kbd>M</kbd> the span's time). Click shows details, or <kbd>Enter</kbd>; arrows walk, <kbd>F</kbd> fits, <kbd>Esc</kbd> clears. <kbd>?</kbd> has all keys.
       </p>
     </section>
   );
@@ -191,7 +202,9 @@ class Address {
   // What is seen is remembered at once, for whoever leaves the tab and comes back; the address waits until it rests.
   rest(scene: TimelineScene): void {
     const { view, selected, range, shown } = scene;
-    const address = addressOf({ view: [view.begin, view.end], span: selected < 0 ? null : selected, range, path: shown.paths.length > 0 });
+    const address = addressOf({
+      view: [view.begin, view.end], span: selected < 0 ? null : selected, range, path: shown.paths.length > 0, byClass: scene.byClass, pinned: scene.pinnedPlaces(),
+    });
     lastSeen.set(this.timeline, address);
     clearTimeout(this.pending);
     this.pending = window.setTimeout(() => {

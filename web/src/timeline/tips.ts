@@ -37,7 +37,7 @@ export function tipAt(scene: TimelineScene, x: number, y: number): Tip | null {
 }
 
 function aboutName(scene: TimelineScene, band: Band, x: number): { title: string; lines: string[] } {
-  if (band.kind === "counter") return { title: band.counter.name, lines: [] };
+  if (band.kind === "counter") return { title: band.counter.name, lines: x >= scene.left - kPinWidth ? [scene.shown.pinned.has(band.counter) ? "Click unpins" : "Click pins"] : [] };
   if (band.kind === "path") return { title: "Critical path", lines: ["What bounds the run at each instant"] };
   if (band.kind === "quiet") {
     return { title: formatPlural(band.tracks.length, "thread does next to nothing", "threads do next to nothing"), lines: band.tracks.slice(0, 8).map(({ name }) => name) };
