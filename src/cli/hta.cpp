@@ -98,7 +98,8 @@ void analyze_file(const std::string& path, const HtaCommandOptions& options, Fil
   suggesting.get();
   found.suggestions.push_back(analysis.suggestions());
   if (!options.outputs.page.empty()) {
-    found.timelines.push_back(report::rank_timeline(analysis, options.most_traces));
+    found.timelines.push_back(
+        report::rank_timeline(analysis, options.most_traces, options.all_steps));
   }
 }
 
@@ -157,8 +158,11 @@ Ending run(HtaCommandOptions options, Files& files) {
         {}, files);
   }
   if (!outputs.page.empty()) {
-    report::PageData data = report::page_rank_timelines(report, std::move(found.timelines));
-    data.emplace_back("summary", page_summary(report));
+    std::vector<report::PlacedTimeline> ranks =
+        report::place_timelines(report, std::move(found.timelines));
+    std::string summary = page_summary(report, ranks);
+    report::PageData data = report::page_rank_timelines(std::move(ranks));
+    data.emplace_back("summary", std::move(summary));
     write_page(report::page_html(data), outputs.page, files);
   }
   return {};

@@ -28,4 +28,5 @@ export function useAsked(tab: string): [URLSearchParams, (changes: Record<string
 export const kernelAddress = (name: string): string => addressOf("kernels", { kernel: name });
 export const operationAddress = (row: { name: string; kind: string }): string => addressOf("overview", { operation: row.name, kind: row.kind });
 export const spanAddress = (span: number): string => addressOf("timeline", { span: String(span) });
+export const rankAddress = (part: number, device: number | null): string => addressOf("timeline", { rank: String(part), gpu: device === null ? null : String(device) });
 export const stretchAddress = (from: number, to: number): string => addressOf("timeline", { from: String(Math.round(from)), to: String(Math.round(to)) });

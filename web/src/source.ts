@@ -26,3 +26,6 @@ export interface Source {
   // JSON text of a span's arguments; null where they are not known.
   spanArgs(id: number): Promise<string | null>;
 }
+
+// Of one trace, or of the ranks of a job.
+export const hasTimeline = (source: Source): boolean => source.has("timeline") || source.has("ranks");

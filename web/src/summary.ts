@@ -70,7 +70,7 @@ export interface Ring {
 export interface Slices {
   title: string;
   labels: string[];
-  windows: [number, number][]; // where each is on the timeline; none of a profile's
+  windows: [number, number][]; // where each is on the timeline; none of a profile's, whose labels are scopes
   parts: SlicePart[];
 }
 
@@ -238,6 +238,7 @@ export interface Rank {
   rank: number | null;
   label: string;
   device: number | null;
+  part: number | null; // which of the page's timelines has it
   total_ns: number | null;
   compute_pct: number | null;
   communication_pct: number | null;
@@ -310,13 +311,15 @@ export interface Suggestion {
   operation: string; // empty where it is about more than one
   type: string;
   priority: "critical" | "high" | "medium" | "low";
-  description: string; // of one run; empty of several ranks, as is `expected`
+  description: string;
   expected: string;
   hint: string; // how, in words
   code: string[]; // how, in lines that can be pasted
   ranks: number; // that say it
   of_ranks: number;
-  gain: Gain | null;
+  gain: Gain | null; // of several ranks, the mean
+  // Of several ranks: the one that would save the most, whose description, bar and evidence are shown.
+  of_rank: { label: string; run_ns: number | null; gain: Gain | null } | null;
   evidence_count: number;
   evidence: { name: string; place: number; start_ns: number; duration_ns: number }[];
 }

@@ -48,3 +48,32 @@ test("the timeline of a job has its ranks on one clock, with the arguments and t
   assert.deepEqual((await frame(page)).tracks.filter(({ name }) => name.startsWith("path")).map(({ name }) => name), ["path · rank 0", "path · rank 1"]);
   await page.finish();
 });
+
+test("a kernel of a job has its launches, on any rank, and the operators that launch it", async () => {
+  const page = await stage.open(await stage.ranksReport("launches", [rankTrace(0), rankTrace(1)]), { hash: "#kernels?kernel=sgemm_128x64" });
+  const list = page.locator("section", { hasText: "Its launches" });
+  // Two steps each, of which the last is left out of the figures and not of the timeline.
+  assert.deepEqual((await list.locator("tbody tr td:last-child").allInnerTexts()).map((track) => track.split(" · ")[0]).sort(), ["rank 0", "rank 0", "rank 1", "rank 1"]);
+  await page.getByRole("button", { name: "By operator" }).click();
+  const operator = page.locator("tbody tr", { hasText: "aten::mm" });
+  assert.match(await operator.innerText(), /^aten::mm\s+1\s+2\s+4\.0 ms\s+\d/);
+  await page.evaluate(() => { location.hash = "#kernels?kernel=sgemm_128x64"; });
+  await list.locator("tbody tr", { hasText: "rank 1" }).first().locator("a").click();
+  assert.match(await page.getByRole("complementary").innerText(), /sgemm_128x64[\s\S]*rank 1 · GPU 0 · stream 7/);
+  await page.finish();
+});
+
+test("a rank leads to its GPU work on the timeline", async () => {
+  const page = await stage.open(await stage.ranksReport("lead", [rankTrace(0), rankTrace(1)]), { hash: "#ranks" });
+  const row = page.locator("tbody tr", { hasText: "rank 1" });
+  const compute = (await row.locator("td").nth(3).innerText()).trim();
+  await row.locator("a").click();
+  const range = page.getByRole("region", { name: "Selected range" });
+  assert.match(await range.innerText(), /on 2 tracks[\s\S]*rank 1 · GPU 0/);
+  assert.match(await range.locator(".gpu-use").getAttribute("title"), new RegExp(`compute ${compute}`), "as the table has it");
+  await page.evaluate(() => { location.hash = "#ranks"; });
+  await page.locator("canvas[aria-label^='How each rank']").focus();
+  for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+  assert.match(await range.innerText(), /rank 1 · GPU 0/);
+  await page.finish();
+});

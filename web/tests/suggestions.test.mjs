@@ -60,6 +60,10 @@ test("the ranks of a job have the suggestions that their overview has", async ()
   await page.evaluate(() => { location.hash = "#suggestions"; });
   await page.locator(".suggestion").first().waitFor();
   assert.deepEqual(await page.locator(".suggestion h3").allInnerTexts(), tries);
-  assert.match(await page.locator(".suggestion").first().innerText(), /on 2 of 2 ranks[\s\S]*num_workers/);
+  const first = page.locator(".suggestion").first();
+  assert.match(await first.innerText(), /on 2 of 2 ranks[\s\S]*rank 0: [\s\S]*num_workers/);
+  assert.match(await first.locator(".before-after").getAttribute("aria-label"), /^now [\d.]+ ms, then [\d.]+ ms/);
+  await first.locator(".evidence a").first().click();
+  assert.match(await page.locator("[aria-label='Selected span']").innerText(), /enumerate\(DataLoader\)/);
   await page.finish();
 });

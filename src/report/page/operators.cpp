@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -7,35 +9,76 @@
 #include "report/page/sections.h"
 
 namespace fathom::report {
+namespace {
 
-void write_operators(base::JsonWriter& json, const explain::Analysis& analysis) {
-  const trace::Trace& trace = analysis.trace();
-  const std::vector<analyze::LaunchingOperator> operators =
-      analyze::launching_operators(trace, analysis.gpu_work());
+// Most time first.
+void write_named(base::JsonWriter& json, const std::vector<NamedOperator>& operators) {
   std::int64_t whole_ns = 0;
-  for (const analyze::LaunchingOperator& one : operators) whole_ns += one.sum_ns;
-  std::unordered_map<trace::NameId, std::size_t> places;  // of kernels among those written
+  for (const NamedOperator& one : operators) whole_ns += one.sum_ns;
+  std::unordered_map<std::string_view, std::size_t> places;  // of kernels among those written
   json.key("operators").begin_object().key("kernels").begin_array();
-  for (const analyze::LaunchingOperator& one : operators) {
-    for (const trace::NameId kernel : one.kernels) {
-      if (places.try_emplace(kernel, places.size()).second) json.value(trace.names.view(kernel));
+  for (const NamedOperator& one : operators) {
+    for (const std::string& kernel : one.kernels) {
+      if (places.try_emplace(kernel, places.size()).second) json.value(kernel);
     }
   }
   json.end_array().key("list").begin_array();
-  for (const analyze::LaunchingOperator& one : operators) {
+  for (const NamedOperator& one : operators) {
     json.begin_object().key("name").value(one.name).key("calls").value(one.calls);
     json.key("sum_ns").value(one.sum_ns);
     json.key("share_pct").value(analyze::percent_of(one.sum_ns, whole_ns));
     json.key("kernels").begin_array();
-    for (const trace::NameId kernel : one.kernels) json.value(places.at(kernel));
+    for (const std::string& kernel : one.kernels) json.value(places.at(kernel));
     json.end_array().end_object();
   }
   json.end_array().end_object();
 }
 
+}  // namespace
+
+std::vector<NamedOperator> named_operators(const trace::Trace& trace,
+                                           const analyze::GpuWork& work) {
+  std::vector<NamedOperator> named;
+  for (const analyze::LaunchingOperator& one : analyze::launching_operators(trace, work)) {
+    NamedOperator& its = named.emplace_back();
+    its.name = one.name;
+    its.calls = one.calls;
+    its.sum_ns = one.sum_ns;
+    for (const trace::NameId kernel : one.kernels) {
+      its.kernels.emplace_back(trace.names.view(kernel));
+    }
+  }
+  return named;
+}
+
+void write_operators(base::JsonWriter& json, const explain::Analysis& analysis) {
+  write_named(json, named_operators(analysis.trace(), analysis.gpu_work()));
+}
+
+void write_operators(base::JsonWriter& json, std::span<const PlacedTimeline> ranks) {
+  std::vector<NamedOperator> all;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const PlacedTimeline& rank : ranks) {
+    for (const NamedOperator& one : rank.timeline.operators) {
+      const auto [place, is_new] = places.try_emplace(one.name, all.size());
+      if (is_new) all.push_back({one.name, 0, 0, {}});
+      NamedOperator& its = all[place->second];
+      its.calls += one.calls;
+      its.sum_ns += one.sum_ns;
+      its.kernels.insert(its.kernels.end(), one.kernels.begin(), one.kernels.end());
+    }
+  }
+  for (NamedOperator& one : all) {
+    std::ranges::sort(one.kernels);
+    const auto repeated = std::ranges::unique(one.kernels);
+    one.kernels.erase(repeated.begin(), repeated.end());
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), &NamedOperator::sum_ns);
+  write_named(json, all);
+}
+
 void write_no_operators(base::JsonWriter& json) {
-  json.key("operators").begin_object().key("kernels").begin_array().end_array();
-  json.key("list").begin_array().end_array().end_object();
+  write_named(json, {});
 }
 
 }  // namespace fathom::report

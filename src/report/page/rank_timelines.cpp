@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "analyze/operations/steps.h"
 #include "base/json_writer.h"
+#include "report/page/layout.h"
 #include "report/page/timeline.h"
 
 namespace fathom::report {
@@ -20,13 +22,6 @@ constexpr std::size_t kMostArgsBytes = 4 << 20;
 struct Start {
   std::int64_t ns = 0;
   std::string_view clock;
-};
-
-struct Placed {
-  std::string label;
-  std::size_t row = 0;  // its first in the report
-  Start start;
-  RankTimeline timeline;
 };
 
 std::string label_of(const analyze::RankFindings& rank) {
@@ -48,44 +43,79 @@ Start start_of(const HtaReport& hta, const std::string& source, const RankTimeli
   return {first.begin_ns + first.base_time_ns.value_or(0), "unknown"};
 }
 
-std::string write_ranks(const std::vector<Placed>& ranks) {
-  std::int64_t begin_ns = INT64_MAX;
-  for (const Placed& rank : ranks) begin_ns = std::min(begin_ns, rank.start.ns);
+std::string write_ranks(const std::vector<PlacedTimeline>& ranks) {
   std::string out;
   base::JsonWriter json(out);
   json.begin_array();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     json.begin_object().key("label").value(ranks[i].label);
     json.key("suffix").value(fmt::format("_{}", i));
-    json.key("start_ns").value(ranks[i].start.ns - begin_ns);
-    json.key("clock").value(ranks[i].start.clock).end_object();
+    json.key("start_ns").value(ranks[i].start_ns);
+    json.key("clock").value(ranks[i].clock).end_object();
   }
   json.end_array();
   return out;
 }
 
-}  // namespace
-
-RankTimeline rank_timeline(const explain::Analysis& analysis, std::size_t of_ranks) {
+// The work that `fathom hta` counts.
+std::vector<NamedOperator> operators_of(const explain::Analysis& analysis, bool all_steps) {
   const trace::Trace& trace = analysis.trace();
-  const TimelineSize size = {kMostSpans / of_ranks, kMostArgsBytes / of_ranks};
-  return {analysis.source(), page_timeline(analysis, size), page_extent(trace).begin_ns,
-          trace.run.base_time_ns};
+  const analyze::GpuWork& all = analysis.gpu_work();
+  const std::optional<std::int64_t> end =
+      all_steps ? std::nullopt : analyze::whole_steps_end(trace, analysis.steps());
+  return named_operators(trace, end ? analyze::launched_before(trace, all, *end) : all);
 }
 
-PageData page_rank_timelines(const HtaReport& hta, std::vector<RankTimeline> timelines) {
-  std::vector<Placed> ranks;
+}  // namespace
+
+RankTimeline rank_timeline(const explain::Analysis& analysis, std::size_t of_ranks,
+                           bool all_steps) {
+  const trace::Trace& trace = analysis.trace();
+  const TimelineSize size = {kMostSpans / of_ranks, kMostArgsBytes / of_ranks};
+  const PageLayout layout = page_layout(trace, size.most_spans);
+  RankTimeline rank;
+  rank.source = analysis.source();
+  rank.blocks = page_timeline(analysis, size);
+  rank.spans = layout.order.size();
+  rank.begin_ns = page_extent(trace).begin_ns;
+  rank.base_time_ns = trace.run.base_time_ns;
+  rank.operators = operators_of(analysis, all_steps);
+  const advise::Suggestions& found = analysis.suggestions();
+  for (const advise::Suggestion& one : found.list) {
+    rank.suggestions.push_back(
+        {one, found.run_ms, shown_evidence(one, trace, layout, rank.begin_ns)});
+  }
+  return rank;
+}
+
+std::vector<PlacedTimeline> place_timelines(const HtaReport& hta,
+                                            std::vector<RankTimeline> timelines) {
+  std::vector<PlacedTimeline> ranks;
   for (RankTimeline& timeline : timelines) {
     const auto row = std::ranges::find(hta.ranks, timeline.source, &analyze::RankFindings::source);
     if (row == hta.ranks.end()) continue;
-    const auto at = static_cast<std::size_t>(row - hta.ranks.begin());
-    ranks.push_back({label_of(*row), at, {}, std::move(timeline)});
+    PlacedTimeline& rank = ranks.emplace_back();
+    rank.label = label_of(*row);
+    rank.row = static_cast<std::size_t>(row - hta.ranks.begin());
+    rank.timeline = std::move(timeline);
   }
-  std::ranges::stable_sort(ranks, {}, &Placed::row);
+  std::ranges::stable_sort(ranks, {}, &PlacedTimeline::row);
+  std::int64_t begin_ns = INT64_MAX;
+  std::size_t spans = 0;
+  for (PlacedTimeline& rank : ranks) {
+    const Start start = start_of(hta, rank.timeline.source, rank.timeline, ranks.front().timeline);
+    rank.start_ns = start.ns;
+    rank.clock = start.clock;
+    rank.first_span = spans;
+    spans += rank.timeline.spans;
+    begin_ns = std::min(begin_ns, start.ns);
+  }
+  for (PlacedTimeline& rank : ranks) rank.start_ns -= begin_ns;
+  return ranks;
+}
+
+PageData page_rank_timelines(std::vector<PlacedTimeline> ranks) {
   PageData data;
-  for (Placed& rank : ranks) {
-    rank.start = start_of(hta, rank.timeline.source, rank.timeline, ranks.front().timeline);
-  }
   if (!ranks.empty()) data.emplace_back("ranks", write_ranks(ranks));
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     for (auto& [name, bytes] : ranks[i].timeline.blocks) {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "analyze/hta/hta_summary.h"
 #include "report/page/part.h"
@@ -11,16 +13,17 @@ namespace {
 
 using analyze::percent_of;
 
-// `row` is of the same rank where ranks were compared, else null.
+// `row` is of the same rank where ranks were compared, else null; `part` is which of the page's
+// timelines has it.
 void write_rank(base::JsonWriter& json, const HtaReport& hta, const analyze::RankFindings& rank,
-                const analyze::RankRow* row) {
+                const analyze::RankRow* row, std::optional<std::size_t> part) {
   const std::optional<analyze::Temporal> time = analyze::temporal_of_run(rank);
   const auto share = [&](const char* key, std::int64_t analyze::Temporal::*ns) {
     json.key(key).value(time ? std::optional(percent_of((*time).*ns, time->total_ns))
                              : std::nullopt);
   };
   json.begin_object().key("rank").value(rank.rank).key("label").value(rank_text(hta, rank));
-  json.key("device").value(rank.device);
+  json.key("device").value(rank.device).key("part").value(part);
   json.key("total_ns").value(time ? std::optional(time->total_ns) : std::nullopt);
   share("compute_pct", &analyze::Temporal::compute_ns);
   share("communication_pct", &analyze::Temporal::communication_ns);
@@ -54,14 +57,25 @@ void write_skew(base::JsonWriter& json, const analyze::RankReport& comparison) {
   json.end_array().end_object();
 }
 
+std::optional<std::size_t> part_of(const analyze::RankFindings& rank,
+                                   std::span<const PlacedTimeline> placed) {
+  if (placed.empty()) return 0;  // the one that there is
+  const auto source = [](const PlacedTimeline& one) { return one.timeline.source; };
+  const auto found = std::ranges::find(placed, rank.source, source);
+  if (found == placed.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - placed.begin());
+}
+
 }  // namespace
 
-void write_ranks(base::JsonWriter& json, const HtaReport& hta) {
+void write_ranks(base::JsonWriter& json, const HtaReport& hta,
+                 std::span<const PlacedTimeline> placed) {
   const bool several = hta.ranks.size() > 1;
   const bool compared = hta.comparison && hta.comparison->rows.size() == hta.ranks.size();
   json.key("ranks").begin_array();
   for (std::size_t i = 0; several && i < hta.ranks.size(); ++i) {
-    write_rank(json, hta, hta.ranks[i], compared ? &hta.comparison->rows[i] : nullptr);
+    write_rank(json, hta, hta.ranks[i], compared ? &hta.comparison->rows[i] : nullptr,
+               part_of(hta.ranks[i], placed));
   }
   json.end_array().key("skew");
   if (several && compared) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "base/json_writer.h"
 #include "explain/analysis.h"
 #include "report/hta_report.h"
+#include "report/page/rank_timelines.h"
 #include "report/page/story.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
@@ -50,8 +52,10 @@ void write_scopes(base::JsonWriter& json, const std::vector<NamedFigures>& scope
 // operations, scopes, bottlenecks: the GPU work of all ranks
 void write_operations(base::JsonWriter& json, const HtaReport& hta);
 
-// operators: the GPU work by the operator that launched it; of a page without a timeline, none
+// operators: the GPU work by the operator that launched it, of all ranks together; of a profile,
+// none
 void write_operators(base::JsonWriter& json, const explain::Analysis& analysis);
+void write_operators(base::JsonWriter& json, std::span<const PlacedTimeline> ranks);
 void write_no_operators(base::JsonWriter& json);
 
 // advice: what keeps the GPUs from computing, and what to try
@@ -60,11 +64,15 @@ void write_advice(base::JsonWriter& json, const HtaReport& hta);
 // suggestions: what to change, with the places of its evidence on the timeline
 void write_suggestions(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
 
-// suggestions: what the ranks of a job say together, as `advice` has it
-void write_suggestions(base::JsonWriter& json, const HtaReport& hta);
+// suggestions: what the ranks of a job say together, as `advice` has it; what was seen, the bar and
+// the evidence are of the rank that each would save the most
+void write_suggestions(base::JsonWriter& json, const HtaReport& hta,
+                       std::span<const PlacedTimeline> ranks);
 
-// ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom
-void write_ranks(base::JsonWriter& json, const HtaReport& hta);
+// ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom. Without
+// `placed`, all are of one trace.
+void write_ranks(base::JsonWriter& json, const HtaReport& hta,
+                 std::span<const PlacedTimeline> placed = {});
 
 // memory: over time, and whose; null where the trace has nothing about it
 void write_memory(base::JsonWriter& json, const trace::Trace& trace, const analyze::Memory& memory);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/page/layout.h"
+#include "report/page/evidence.h"
 #include "report/page/sections.h"
 #include "report/page/timeline.h"
 
@@ -11,10 +11,20 @@ namespace {
 using advise::Suggestion;
 using base::JsonWriter;
 
-constexpr std::size_t kEvidenceShown = 6;
-
 std::int64_t whole_ns(double ms) {
   return std::llround(ms * 1e6);
+}
+
+// Those of spans that come after `first_span` others, on a clock that began `start_ns` before.
+void write_evidence(JsonWriter& json, const std::vector<ShownSpan>& spans, std::size_t first_span,
+                    std::int64_t start_ns) {
+  json.key("evidence").begin_array();
+  for (const ShownSpan& span : spans) {
+    json.begin_object().key("name").value(span.name).key("place").value(first_span + span.place);
+    json.key("start_ns").value(start_ns + span.start_ns);
+    json.key("duration_ns").value(span.duration_ns).end_object();
+  }
+  json.end_array();
 }
 
 void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
@@ -46,7 +56,6 @@ void write_code(JsonWriter& json, const std::vector<std::string>& code) {
 void write_suggestions(JsonWriter& json, const RunReport& report, const trace::Trace& trace) {
   const advise::Suggestions& found = report.suggestions;
   const PageLayout layout = page_layout(trace);
-  const std::vector<std::int64_t>& starts = trace.spans.start_ns;
   const std::int64_t begin = page_extent(trace).begin_ns;
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
@@ -61,46 +70,81 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
     write_code(json, one.code);
     json.key("ranks").value(1).key("of_ranks").value(1);
     write_gain(json, one, found.run_ms);
-    json.key("evidence_count").value(one.evidence_count).key("evidence").begin_array();
-    for (std::size_t i = 0; i < std::min(kEvidenceShown, one.evidence.size()); ++i) {
-      const trace::SpanId id = one.evidence[i];
-      json.begin_object().key("name").value(trace.name(id)).key("place").value(layout.place[id]);
-      json.key("start_ns").value(starts[id] - begin);
-      json.key("duration_ns").value(trace.spans.duration_ns[id]).end_object();
-    }
-    json.end_array().end_object();
+    json.key("of_rank").null().key("evidence_count").value(one.evidence_count);
+    write_evidence(json, shown_evidence(one, trace, layout, begin), 0, 0);
+    json.end_object();
   }
   json.end_array().end_object();
 }
 
-void write_suggestions(JsonWriter& json, const HtaReport& hta) {
+namespace {
+
+// The rank that would save the most by it: what it says is shown in full.
+struct Spokesman {
+  const PlacedTimeline* rank = nullptr;
+  const RankSuggestion* suggestion = nullptr;
+};
+
+Spokesman spokesman_for(const std::string& title, std::span<const PlacedTimeline> ranks) {
+  Spokesman best;
+  for (const PlacedTimeline& rank : ranks) {
+    for (const RankSuggestion& one : rank.timeline.suggestions) {
+      if (one.said.title != title) continue;
+      const bool saves_more =
+          best.rank == nullptr || one.said.gain_pct > best.suggestion->said.gain_pct;
+      if (saves_more) best = {&rank, &one};
+    }
+  }
+  return best;
+}
+
+void write_mean_gain(JsonWriter& json, const Recommendation& one) {
+  json.key("gain");
+  if (!one.gain_pct) {
+    json.null();
+    return;
+  }
+  json.begin_object().key("is_bound").value(one.is_bound).key("is_rough").value(one.is_rough);
+  for (const char* unknown : {"after_ns", "low_ns", "mid_ns", "high_ns", "low_pct", "high_pct"}) {
+    json.key(unknown).null();
+  }
+  json.key("mid_pct").value(*one.gain_pct).end_object();
+}
+
+void write_spokesman(JsonWriter& json, const Spokesman& from) {
+  if (from.rank == nullptr) {
+    json.key("description").value("").key("expected").value("").key("of_rank").null();
+    json.key("evidence_count").value(0);
+    write_evidence(json, {}, 0, 0);
+    return;
+  }
+  const Suggestion& said = from.suggestion->said;
+  const double run_ms = from.suggestion->run_ms;
+  json.key("description").value(said.description);
+  json.key("expected").value(said.expected_improvement);
+  json.key("of_rank").begin_object().key("label").value(from.rank->label);
+  json.key("run_ns").value(run_ms > 0 ? std::optional(whole_ns(run_ms)) : std::nullopt);
+  write_gain(json, said, run_ms);
+  json.end_object().key("evidence_count").value(said.evidence_count);
+  write_evidence(json, from.suggestion->evidence, from.rank->first_span, from.rank->start_ns);
+}
+
+}  // namespace
+
+void write_suggestions(JsonWriter& json, const HtaReport& hta,
+                       std::span<const PlacedTimeline> ranks) {
   json.key("suggestions").begin_object().key("why_no_gains").value("");
-  json.key("together_pct")
-      .null()
-      .key("rough_pct")
-      .null()
-      .key("run_ns")
-      .null()
-      .key("left_out")
-      .value(0)
-      .key("list")
-      .begin_array();
+  for (const char* unknown : {"together_pct", "rough_pct", "run_ns"}) json.key(unknown).null();
+  json.key("left_out").value(0).key("list").begin_array();
   for (const Recommendation& one : hta.recommendations) {
     json.begin_object().key("title").value(one.title).key("operation").value("");
     json.key("type").value(name_of(one.type)).key("priority").value(name_of(one.priority));
-    json.key("description").value("").key("expected").value("").key("hint").value(one.hint);
+    json.key("hint").value(one.hint);
     write_code(json, one.code);
-    json.key("ranks").value(one.ranks).key("of_ranks").value(one.of_ranks).key("gain");
-    if (one.gain_pct) {
-      json.begin_object().key("is_bound").value(one.is_bound);
-      json.key("is_rough").value(one.is_rough).key("after_ns").null();
-      json.key("low_ns").null();
-      json.key("mid_ns").null().key("high_ns").null().key("low_pct").null();
-      json.key("mid_pct").value(*one.gain_pct).key("high_pct").null().end_object();
-    } else {
-      json.null();
-    }
-    json.key("evidence_count").value(0).key("evidence").begin_array().end_array().end_object();
+    json.key("ranks").value(one.ranks).key("of_ranks").value(one.of_ranks);
+    write_mean_gain(json, one);
+    write_spokesman(json, spokesman_for(one.title, ranks));
+    json.end_object();
   }
   json.end_array().end_object();
 }

@@ -153,7 +153,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   return out;
 }
 
-std::string page_summary(const HtaReport& hta) {
+std::string page_summary(const HtaReport& hta, std::span<const PlacedTimeline> ranks) {
   std::string out;
   JsonWriter json(out);
   json.begin_object().key("fathom").value(FATHOM_VERSION);
@@ -161,13 +161,13 @@ std::string page_summary(const HtaReport& hta) {
   write_story(json, page_story(hta));
   json.key("slices").null();
   write_operations(json, hta);
-  write_no_operators(json);
+  write_operators(json, ranks);
   write_classes(json, worth_showing(hta.summary.classes));
   write_efficiency(json, hta.summary.efficiency, kMostShapes);
   write_advice(json, hta);
-  write_suggestions(json, hta);
+  write_suggestions(json, hta, ranks);
   json.key("memory").null();
-  write_ranks(json, hta);
+  write_ranks(json, hta, ranks);
   json.key("warnings").begin_array().end_array().end_object();
   return out;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "report/hta_report.h"
+#include "report/page/rank_timelines.h"
 #include "report/run_report.h"
 #include "trace/trace.h"
 
@@ -12,7 +14,8 @@ namespace fathom::report {
 // web/src/summary.ts says what is in it.
 std::string page_summary(const explain::Analysis& analysis);
 
-// The same of the ranks of a job, of which there are findings and no trace.
-std::string page_summary(const HtaReport& hta);
+// The same of the ranks of a job, of which there are findings and what the page draws, and no
+// trace.
+std::string page_summary(const HtaReport& hta, std::span<const PlacedTimeline> ranks);
 
 }  // namespace fathom::report

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { spanAddress } from "../address";
 import { formatCount, formatDuration, known, tickText } from "../format";
 import { Panel } from "../panel";
-import type { Source } from "../source";
+import { hasTimeline, type Source } from "../source";
 import { DataTable, type Column } from "../table";
 import type { Timeline } from "../timeline/decode";
 import { timelineOf } from "../timeline/load";
@@ -20,7 +20,7 @@ export function CallList(props: { source: Source; name: string; kind: string; wh
   }, [source]);
   const calls = useMemo(() => timeline && callsOf(timeline, name, kind), [timeline, name, kind]);
   const columns = useMemo(() => (timeline ? columnsOf(timeline) : []), [timeline]);
-  if (!source.has("timeline")) return null;
+  if (!hasTimeline(source)) return null;
   if (!timeline || !calls) return <Panel title={`Its ${what.many}`} span={12}><p class="quiet list-space" aria-busy="true">Reading the timeline…</p></Panel>;
   if (calls.spans.length === 0) return null;
   return (

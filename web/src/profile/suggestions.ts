@@ -120,7 +120,7 @@ function judged(words: Words, { scope, total }: Known, whole: number): Suggestio
     priority: pct >= 20 ? "critical" : pct >= 10 ? "high" : pct >= kWorthPct ? "medium" : "low",
     description: words.description,
     expected: saves === null ? "Saves memory, not time." : `Saves at most ${formatDuration(saves)} (${formatPercent(pct)} of the total).`,
-    hint: words.hint, code: [], ranks: 1, of_ranks: 1, evidence_count: 0, evidence: [],
+    hint: words.hint, code: [], ranks: 1, of_ranks: 1, of_rank: null, evidence_count: 0, evidence: [],
     gain: saves === null ? null : {
       is_bound: true, is_rough: false, after_ns: Math.round(whole) - saves, low_ns: 0, mid_ns: saves, high_ns: saves,
       low_pct: 0, mid_pct: pct, high_pct: Math.max(pct, high_pct),

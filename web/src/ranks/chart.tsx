@@ -1,5 +1,7 @@
+import { rankAddress } from "../address";
 import { ChartView, tooltip } from "../chart";
 import { formatPercent } from "../format";
+import { useHasTab } from "../link";
 import { Legend } from "../panel";
 import type { Part, Rank } from "../summary";
 import { colour } from "../theme";
@@ -11,8 +13,13 @@ const kParts: { part: Part; label: string; key: "compute_pct" | "communication_p
   { part: "idle", label: "idle", key: "idle_pct" },
 ];
 
-// A bar a rank, parted as everywhere.
+// A bar per rank, parted as everywhere; each leads to its GPU work on the timeline.
 export function RankChart({ ranks }: { ranks: Rank[] }) {
+  const leads = useHasTab()("timeline") && ranks.every(({ part }) => part !== null);
+  const pick = (index: number) => {
+    const rank = ranks[index];
+    if (rank && rank.part !== null) location.hash = rankAddress(rank.part, rank.device);
+  };
   const words = ranks.map((rank) => `${rank.label} idle ${rank.idle_pct === null ? "unknown" : formatPercent(rank.idle_pct)}`).join(", ");
   return (
     <>
@@ -20,6 +27,7 @@ export function RankChart({ ranks }: { ranks: Rank[] }) {
         label={`How each rank spent its time: ${words}`}
         height={190}
         data={ranks}
+        pick={leads ? pick : undefined}
         config={() => ({
           type: "bar",
           data: {

@@ -1,4 +1,6 @@
+import { rankAddress } from "../address";
 import { formatCount, formatDuration, formatPercent, known } from "../format";
+import { Link } from "../link";
 import { Nothing, Panel } from "../panel";
 import type { Rank } from "../summary";
 import type { TabProps } from "../tab";
@@ -10,7 +12,7 @@ const percent = (label: string, value: (row: Rank) => number | null): Column<Ran
   ({ label, value, text: (row) => known(value(row), formatPercent), unit: "%", width: 92 });
 
 const kColumns: Column<Rank>[] = [
-  { label: "rank", value: (row) => row.rank, text: (row) => row.label },
+  { label: "rank", value: (row) => row.rank, text: (row) => <Link to={row.part === null ? null : rankAddress(row.part, row.device)}>{row.label}</Link> },
   { label: "GPU", value: (row) => row.device, text: (row) => known(row.device, String), width: 54 },
   { label: "run", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), unit: "ns", width: 90 },
   { ...percent("compute", (row) => row.compute_pct), narrow: true },
@@ -44,7 +46,7 @@ export function RanksTab({ summary }: TabProps) {
         {skew && <p>{summary.story.headline}{skew.imbalance_pct === null ? "" : ` The slowest rank computes ${formatPercent(skew.imbalance_pct)} longer than the mean.`}</p>}
       </section>
       <Panel title="How each rank spent its time" span={12}><RankChart ranks={ranks} /></Panel>
-      <Panel title="Ranks" note="shares of the run, by GPU" span={12}>
+      <Panel title="Ranks" note="shares of the run, by GPU; each leads to its work on the timeline" span={12}>
         <DataTable label={{ one: "rank", many: "ranks" }} rows={ranks} columns={columns} name={(row) => row.label} sort={{ column: 0, down: false }} />
       </Panel>
       {skew && skew.collectives.length > 0 && <Collectives rows={skew.collectives} />}

@@ -33,18 +33,21 @@ function noteOf(found: Suggestions): string {
 function Entry({ one, runNs, isAsked }: { one: Suggestion; runNs: number | null; isAsked: boolean }) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => { if (isAsked) item.current?.scrollIntoView({ block: "center" }); }, [isAsked]);
+  const bar = one.of_rank ?? { gain: one.gain, run_ns: runNs };
+  const from = one.of_rank && one.of_ranks > 1 && one.of_rank.label;
   const about = [one.type, one.operation, one.of_ranks > 1 ? `on ${one.ranks} of ${one.of_ranks} ranks` : ""].filter(Boolean);
   return (
     <li ref={item} class={isAsked ? "suggestion asked" : "suggestion"}>
       <div class="gain">
         <b>{one.gain ? formatGain(one.gain.mid_pct, one.gain.is_bound, one.gain.is_rough) : "–"}</b>
         <span class={`priority ${one.priority}`}>{one.priority}</span>
-        {one.gain && runNs !== null && <BeforeAfter gain={one.gain} runNs={runNs} />}
+        {bar.gain && bar.run_ns !== null && <BeforeAfter gain={bar.gain} runNs={bar.run_ns} />}
+        {one.of_rank && bar.gain?.after_ns != null && <span class="quiet">{one.of_rank.label}</span>}
       </div>
       <div>
         <h3>{one.title}</h3>
         <p class="quiet">{about.join(" · ")}</p>
-        {one.description && <p>{one.description}</p>}
+        {one.description && <p>{from && <b>{from}: </b>}{one.description}</p>}
         {one.expected && <p>{one.expected}</p>}
         <p>{one.hint}</p>
         {one.code.length > 0 && <pre><code>{one.code.join("\n")}</code></pre>}
@@ -58,6 +61,7 @@ function Evidence({ one }: { one: Suggestion }) {
   const rest = one.evidence_count - one.evidence.length;
   return (
     <p class="evidence" aria-label="Evidence">
+      <span class="quiet">evidence</span>
       {one.evidence.map((span) => (
         <Link key={span.place} class="tool" to={spanAddress(span.place)} title={span.name}>
           {formatDuration(span.duration_ns)} at {formatDuration(span.start_ns)}

@@ -11,6 +11,18 @@ export interface Seen {
   pinned: number[] | null; // places in pinnableOf; null where they are as at first
 }
 
+// Whose GPU work an address asks to be summed up: #timeline?rank=1&gpu=0, of the page's timelines the second.
+export interface AskedRank {
+  part: number;
+  device: string | null;
+}
+
+export function rankIn(hash: string): AskedRank | null {
+  const asked = new URLSearchParams(hash.split("?")[1] ?? "");
+  const rank = asked.get("rank");
+  return rank !== null && /^\d+$/.test(rank) ? { part: Number(rank), device: asked.get("gpu") } : null;
+}
+
 export const isTimeline = (hash: string): boolean => /^#timeline(\?|$)/.test(hash);
 
 export function seenIn(hash: string): Seen {
