@@ -114,6 +114,19 @@ TEST(PageSummary, SlicesSayWhereTheyAreAndWhatIsTheCpus) {
   EXPECT_EQ(ns["nothing recorded"], nlohmann::json({30, 100}));
 }
 
+// The timeline begins with the first thing that it draws, and a counter may be that.
+TEST(PageSummary, SlicesAreWhereTheTimelineHasThem) {
+  trace::Trace trace = trace_of({{"ProfilerStep#3", SpanKind::annotation, 1000, 100},
+                                 {"ProfilerStep#4", SpanKind::annotation, 1100, 100},
+                                 {"sgemm", SpanKind::kernel, 1000, 60}});
+  trace::Counter counter;
+  counter.time_ns = {400, 1200};
+  counter.value = {1, 2};
+  trace.counters.push_back(counter);
+  EXPECT_EQ(summary_of(trace)["slices"]["windows"],
+            nlohmann::json::parse("[[600, 700], [700, 800]]"));
+}
+
 TEST(PageSummary, HistogramsHoldEveryCall) {
   const nlohmann::json summary = summary_of(trace_of({{"sgemm", SpanKind::kernel, 0, 10},
                                                       {"sgemm", SpanKind::kernel, 20, 11},

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "report/page/part.h"
 #include "report/page/sections.h"
+#include "report/page/timeline.h"
 
 namespace fathom::report {
 namespace {
@@ -33,10 +34,10 @@ void write_slice_labels(base::JsonWriter& json, const TimeSlices& slices,
   json.end_array();
 }
 
-// Where each is on the timeline, which begins with the first span.
+// Where each is on the timeline, which may begin before the first span.
 void write_slice_windows(base::JsonWriter& json, const TimeSlices& slices,
                          const trace::Trace& trace) {
-  const std::int64_t begin = *std::ranges::min_element(trace.spans.start_ns);
+  const std::int64_t begin = page_extent(trace).begin_ns;
   json.key("windows").begin_array();
   for (const base::Interval& window : slices.windows) {
     json.begin_array().value(window.begin - begin).value(window.end - begin).end_array();
