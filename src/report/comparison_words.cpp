@@ -44,8 +44,13 @@ std::string meaning_of(const OperationChange& change) {
   return change.name.starts_with("enumerate(DataLoader)") ? ", the data loading" : "";
 }
 
+// One run per side proves nothing, and what it shows has a sign all the same.
 bool is_faster(const Comparison& comparison) {
-  return comparison.whole && comparison.whole->verdict.type == ChangeType::improvement;
+  if (!comparison.whole) return false;
+  const compare::Verdict& verdict = comparison.whole->verdict;
+  if (verdict.type == ChangeType::improvement) return true;
+  return verdict.type == ChangeType::inconclusive && verdict.change_pct &&
+         *verdict.change_pct <= -comparison.threshold_pct;
 }
 
 // A call that waits for the GPU takes less when the GPU does: that is no cause.

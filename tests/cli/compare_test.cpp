@@ -244,6 +244,27 @@ TEST_F(Compare, AFasterRunIsHeadlinedByWhatMadeItFaster) {
       << said;
 }
 
+// Two calls each prove nothing of the run.
+TEST_F(Compare, ARunThatLooksFasterIsHeadlinedByAGainToo) {
+  const auto side = [&](const char* name, double gained, double second, double lost) {
+    nlohmann::json events;
+    double at = 0;
+    for (int i = 0; i < 2; ++i) {
+      for (const auto& [operation, length] : {std::pair{"gained", gained + i * 30},
+                                              {"second", second + i * 30},
+                                              {"lost", lost - i}}) {
+        events.push_back(call(operation, at, length));
+        at += length;
+      }
+    }
+    return scratch_.write(name, events.dump());
+  };
+  const Outcome outcome = run_program(
+      {"compare", side("before", 1000, 800, 300), "--with", side("now", 700, 550, 620)});
+  EXPECT_NE(in_one_line(outcome.out).find("The largest gain is gained: −"), std::string::npos)
+      << outcome.out;
+}
+
 TEST_F(Compare, AMixOfLevelsThatMovedIsReported) {
   const auto side = [&](const char* name, int slow_calls) {
     nlohmann::json events;

@@ -39,6 +39,18 @@ test("a comparison opens on its tab, which says what changed", async () => {
   await view.finish();
 });
 
+// One run per side: the largest difference is a loss, and what was gained made the run faster.
+test("a faster run is headlined by what made it faster, proven or not", async () => {
+  const side = (first, second, lost) => {
+    let at = 0;
+    const call = (name, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid: 1, ts: (at += dur) - dur, dur });
+    return { traceEvents: [0, 30].flatMap((more) => [call("first", first + more), call("second", second + more), call("lost", lost - more / 30)]) };
+  };
+  const view = await stage.open(await stage.comparison("faster", [side(1000, 800, 300)], [side(700, 550, 620)]));
+  assert.match(await view.locator("h1").innerText(), /took 4\.3 ms before and 3\.8 ms now \(−10\.8 %\)\. The largest gain is first: −600\.0 µs of the run/);
+  await view.finish();
+});
+
 test("operations stand by the size of their change, each with verdict and interval", async () => {
   const view = await stage.open(page);
   const first = view.locator("tbody tr").first();
