@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace fathom::report {
 
@@ -72,6 +73,26 @@ std::vector<std::string> memory_notes(const analyze::DeviceMemory& device) {
     notes.push_back(text + ".");
   }
   return notes;
+}
+
+std::string softmax_hint(const analyze::DeviceMemory& device) {
+  std::int64_t bytes = 0;
+  const MemoryUse* most = nullptr;
+  for (const MemoryUse& use : device.at_peak) {
+    // The one of a loss, log_softmax, is no attention.
+    const bool is_softmax = use.call.find("softmax") != std::string::npos &&
+                            use.call.find("log_softmax") == std::string::npos;
+    if (!is_softmax) continue;
+    bytes += use.bytes;
+    if (most == nullptr) most = &use;
+  }
+  const std::int64_t peak = device.peak_bytes();
+  if (most == nullptr || bytes * 10 < peak) return {};
+  return fmt::format(
+      "{} of the peak ({}) was allocated by a softmax ({}). Attention that writes out its scores "
+      "keeps them for the backward pass; F.scaled_dot_product_attention does not.",
+      base::format_percent(static_cast<double>(bytes) / static_cast<double>(peak) * 100),
+      base::format_bytes(bytes), base::printable(most->call));
 }
 
 std::string leak_sentence(const std::vector<MemoryUse>& leaks) {

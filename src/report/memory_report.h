@@ -36,6 +36,10 @@ struct MemoryStory {
 // sentence each.
 std::vector<std::string> memory_notes(const analyze::DeviceMemory& device);
 
+// Where the softmax of an attention that writes out its scores holds a tenth of the peak or more:
+// what does not. Else empty.
+std::string softmax_hint(const analyze::DeviceMemory& device);
+
 MemoryStory memory_story(const analyze::Memory& memory, const trace::Trace& trace);
 
 // Tables hold `top` rows each and fit `width` columns.

@@ -13,6 +13,8 @@
 
 namespace fathom::analyze::memory_history_test {
 
+using ::testing::Optional;
+
 using ::testing::ElementsAre;
 using trace::MemoryEvent;
 using trace::Trace;
@@ -203,6 +205,30 @@ TEST(MemoryHistory, CorpusIsAsPythonCountsIt) {
   EXPECT_NEAR(static_cast<double>(found.unused_at_end->free_segment_bytes) / 1e9, 11.58, 0.02);
   EXPECT_NEAR(static_cast<double>(found.unused_at_end->hole_bytes) / 1e9, 6.72, 0.02);
   EXPECT_NEAR(static_cast<double>(found.unknown_at_end) / 1e9, 1.72, 0.05);
+}
+
+// A trace with totals and no segments, as Kineto writes it.
+TEST(MemoryOverTime, HasWhatIsReservedAndNotAllocatedWhereNoSegmentTells) {
+  TracePart part;
+  part.track(trace::TrackKind::thread, 0, 0);
+  for (const std::int64_t at : {10, 20}) {
+    MemoryEvent row;
+    row.time_ns = at;
+    row.bytes = at == 10 ? 60 : -60;
+    row.address = 0x1000;
+    row.total_allocated = at == 10 ? 60 : 0;
+    if (at == 20) row.total_reserved = 100;
+    row.device = trace::MemoryDevice::gpu;
+    row.device_index = 0;
+    part.memory.push_back(row);
+  }
+  std::vector<TracePart> parts;
+  parts.push_back(std::move(part));
+  const Trace trace = assemble(std::move(parts), {});
+  const Memory memory = analyze::memory(trace);
+  const MemoryOverTime over = memory_over_time(trace, memory, memory.devices.at(0));
+  EXPECT_FALSE(over.unused);
+  EXPECT_THAT(over.spare, ElementsAre(std::nullopt, std::nullopt, Optional(100)));
 }
 
 }  // namespace fathom::analyze::memory_history_test

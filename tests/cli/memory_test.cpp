@@ -40,6 +40,54 @@ TEST(Memory, TellsThePeakAndWhatWasNeverFreed) {
   }
 }
 
+// Paragraphs as they were before they were broken into lines.
+std::string in_one_line(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) {
+    text.replace(at, 3, " ");
+  }
+  return text;
+}
+
+// 100 bytes were there before, and are at the end: not everything is freed.
+TEST(Memory, WhatIsOlderIsNotSaidToBeFreed) {
+  const Scratch scratch;
+  const auto event = [](int at, int bytes, int total) {
+    return fmt::format(
+        R"({{"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":{},"args":{{"Device Type":1,)"
+        R"("Device Id":0,"Addr":1024,"Bytes":{},"Total Allocated":{}}}}})",
+        at, bytes, total);
+  };
+  const std::string events = event(10, 900, 1000) + "," + event(20, -900, 100);
+  const Outcome outcome = run_program({"memory", scratch.write("trace.json", "[" + events + "]")});
+  EXPECT_NE(in_one_line(outcome.out)
+                .find("Everything allocated during the recording was freed again; 100 B is older "
+                      "than the recording."),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST(Memory, SaysWhatNeedsLessThanASoftmaxThatIsWrittenOut) {
+  const Scratch scratch;
+  const auto said = [&](const char* name, int bytes) {
+    const std::string call = fmt::format(
+        R"({{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":9,"ts":10,"dur":10}})", name);
+    const auto event = [](int at, int address, int size) {
+      return fmt::format(
+          R"({{"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":{},"args":{{"Device Type":1,)"
+          R"("Device Id":0,"Addr":{},"Bytes":{}}}}})",
+          at, address, size);
+    };
+    const std::string events =
+        call + "," + event(15, 1024, bytes) + "," + event(30, 1 << 24, 1'000'000);
+    return in_one_line(run_program({"memory", scratch.write("t.json", "[" + events + "]")}).out);
+  };
+  const std::string hint = "F.scaled_dot_product_attention does not.";
+  EXPECT_NE(said("aten::softmax", 1'000'000).find("50.0 % of the peak"), std::string::npos);
+  EXPECT_NE(said("aten::softmax", 1'000'000).find(hint), std::string::npos);
+  EXPECT_EQ(said("aten::softmax", 10'000).find(hint), std::string::npos) << "too little";
+  EXPECT_EQ(said("aten::log_softmax", 1'000'000).find(hint), std::string::npos) << "of a loss";
+}
+
 TEST(Memory, JsonIsAsTheSchemaSays) {
   const Scratch scratch;
   const std::string file = scratch.write("trace.json", kTrace);

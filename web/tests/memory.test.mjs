@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { overflow, start } from "./browser.mjs";
 import { contrastFaults } from "./contrast.mjs";
 import { trainingSnapshot } from "./snapshot.mjs";
+import { trainingTrace } from "./traces.mjs";
 
 let stage;
 let path;
@@ -59,6 +60,39 @@ test("what is reserved and unused, and what failed", async () => {
   assert.equal(await page.locator(".reserved-bar").last().getAttribute("aria-label"), "370 MB reserved at the end: 240 MB in blocks, 60 MB in holes, 70 MB in free segments");
   assert.match(await page.locator(".said").last().innerText(), /^1 allocation failed for want of memory, the first of 2 GB when the device had 5 MB left/);
   assert.match(await page.locator(".failure summary").innerText(), /^2\.9 ms: 2 GB asked for, 5 MB free · model\.py:39 forward$/);
+  await page.finish();
+});
+
+// Two devices: the CPU has next to nothing. The story is of the GPU, which needs no second heading.
+test("a trace has what is reserved above what is allocated, and no chart of what is next to nothing", async () => {
+  const traced = trainingTrace();
+  for (const [ts, bytes] of [[12_000, 8], [13_000, -8]]) {
+    traced.traceEvents.push({
+      ph: "i", s: "t", name: "[memory]", pid: 1, tid: 1, ts,
+      args: { "Device Type": 0, "Device Id": -1, Bytes: bytes, Addr: 77, "Total Allocated": Math.max(0, bytes) },
+    });
+  }
+  const page = await stage.open(await stage.report("reserved", traced), { hash: "#memory" });
+  const chart = page.locator(".stacked canvas");
+  assert.equal(await chart.count(), 1);
+  assert.match(await chart.getAttribute("aria-label"), /, reserved, not allocated$/);
+  assert.match(await page.locator(".legend").first().innerText(), /reserved, not allocated 0 B/, "200 MB are reserved, and allocated at the peak");
+  await page.getByRole("button", { name: "End" }).click();
+  assert.match(await page.locator(".legend").first().innerText(), /reserved, not allocated 50 MB/);
+  assert.deepEqual(await page.locator("#view h2.device-name").allInnerTexts(), ["CPU"]);
+  await page.finish();
+});
+
+test("who never had more than a sliver is among the others", async () => {
+  const traced = trainingTrace();
+  traced.traceEvents.push({ ph: "X", cat: "cpu_op", name: "aten::tiny", pid: 1, tid: 1, ts: 15_100, dur: 100 });
+  traced.traceEvents.push({
+    ph: "i", s: "t", name: "[memory]", pid: 1, tid: 1, ts: 15_150,
+    args: { "Device Type": 1, "Device Id": 0, Bytes: 512, Addr: 78, "Total Allocated": 200 * 2 ** 20 + 512, "Total Reserved": 201 * 2 ** 20 },
+  });
+  const page = await stage.open(await stage.report("tiny", traced), { hash: "#memory" });
+  assert.doesNotMatch(await page.locator(".legend").first().innerText(), /aten::tiny/);
+  assert.match(await page.locator(".legend").first().innerText(), /all others 512 B/);
   await page.finish();
 });
 

@@ -161,6 +161,17 @@ void add_unused(const trace::Trace& trace, const DeviceMemory& device, MemoryOve
   if (!unused.holes.empty()) found.unused = std::move(unused);
 }
 
+void add_spare(const DeviceMemory& device, MemoryOverTime& found) {
+  bool is_known = false;
+  for (const std::size_t at : found.moments) {
+    const MemoryLevel& level = device.levels[at];
+    std::optional<std::int64_t>& spare = found.spare.emplace_back();
+    if (level.reserved) spare = std::max<std::int64_t>(0, *level.reserved - level.allocated);
+    is_known = is_known || spare.has_value();
+  }
+  if (!is_known) found.spare.clear();
+}
+
 void add_blocks(const trace::Trace& trace, const DeviceMemory& device,
                 const std::vector<std::uint32_t>& owners, const std::vector<MemoryRole>& roles,
                 const Sums& sums, MemoryOverTime& found) {
@@ -218,6 +229,7 @@ MemoryOverTime memory_over_time(const trace::Trace& trace, const Memory& memory,
   const std::vector<MemoryRole> roles = memory_roles(trace, device);
   add_roles(device, roles, sums, found);
   add_unused(trace, device, found);
+  if (!found.unused) add_spare(device, found);
   add_blocks(trace, device, owner_of_block, roles, sums, found);
   return found;
 }

@@ -47,7 +47,10 @@ struct MemoryOverTime {
   std::vector<std::int64_t> older;
   std::vector<Role> of_roles;
   std::optional<Unused> unused;  // where it is known at every moment
-  std::vector<Block> blocks;     // the largest, by when they were allocated
+  // What the allocator had reserved beyond what was allocated, where its levels tell and its
+  // segments do not; else empty. Unknown before the first that tells.
+  std::vector<std::optional<std::int64_t>> spare;
+  std::vector<Block> blocks;  // the largest, by when they were allocated
   std::uint64_t left_out_blocks = 0;
 };
 

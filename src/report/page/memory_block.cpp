@@ -15,9 +15,10 @@ using analyze::Memory;
 using analyze::MemoryOverTime;
 using base::JsonWriter;
 
-void write_numbers(JsonWriter& json, const std::vector<std::int64_t>& numbers) {
+template <typename Number>
+void write_numbers(JsonWriter& json, const std::vector<Number>& numbers) {
   json.begin_array();
-  for (const std::int64_t number : numbers) json.value(number);
+  for (const Number& number : numbers) json.value(number);
   json.end_array();
 }
 
@@ -66,7 +67,9 @@ void write_owners(JsonWriter& json, const MemoryOverTime& over) {
     write_numbers(json, role.bytes);
     json.end_object();
   }
-  json.end_array().key("unused");
+  json.end_array().key("spare");
+  write_numbers(json, over.spare);
+  json.key("unused");
   if (!over.unused) {
     json.null();
     return;
@@ -107,7 +110,7 @@ void write_device(JsonWriter& json, const DeviceMemory& device, const MemoryOver
   json.begin_object().key("label").value(device_label(device));
   json.key("notes").begin_array();
   for (const std::string& note : memory_notes(device)) json.value(note);
-  json.end_array();
+  json.end_array().key("hint").value(softmax_hint(device));
   const std::size_t last = device.levels.size() - 1;
   write_unused(json, "unused_at_peak", "at the peak", device.peak, device.unused_at_peak, device);
   write_unused(json, "unused_at_end", "at the end", last, device.unused_at_end, device);

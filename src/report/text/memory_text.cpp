@@ -69,7 +69,11 @@ std::string host_sentence(const Memory& memory) {
 // Without addresses nobody knows what was freed.
 std::string left_over(const DeviceMemory& device) {
   if (device.without_address == device.allocations + device.frees) return {};
-  if (device.leaks.empty()) return "Everything allocated during the recording was freed again.";
+  if (device.leaks.empty()) {
+    const std::string older = base::format_bytes(device.unknown_at_end);
+    return "Everything allocated during the recording was freed again" +
+           (device.unknown_at_end > 0 ? "; " + older + " is older than the recording." : ".");
+  }
   std::string text = leak_sentence(device.leaks);
   if (device.unknown_at_end > 0) {
     text += fmt::format(" {} more is older than the recording.",
@@ -184,6 +188,7 @@ std::string facts(const DeviceMemory& device) {
   }
   text += ".\n";
   for (const std::string& note : memory_notes(device)) text += "  " + note + "\n";
+  if (const std::string hint = softmax_hint(device); !hint.empty()) text += "  " + hint + "\n";
   const analyze::MemoryLevel& peak = device.levels[device.peak];
   if (peak.reserved && !device.unused_at_peak) {
     const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);

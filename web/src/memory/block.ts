@@ -40,6 +40,7 @@ export interface Failure {
 export interface DeviceHistory {
   label: string;
   notes: string[];
+  hint: string; // what would need less; empty where nothing is known to
   unused_at_peak: Unused | null;
   unused_at_end: Unused | null;
   failures: Failure[];
@@ -51,6 +52,7 @@ export interface DeviceHistory {
   older: number[]; // from before the recording, and nobody knows whose
   of_roles: { role: string; bytes: number[] }[];
   unused: { free_segments: number[]; holes: number[] } | null;
+  spare: (number | null)[]; // reserved and not allocated, where no segments tell it apart; else empty
   blocks: Blocks;
   left_out_blocks: number; // the smallest
 }

@@ -49,10 +49,11 @@ export function History({ block, device, index, end }: { block: MemoryBlock; dev
           {layers.map((layer) => (
             <span key={layer.label} title={layer.label}>
               <i style={{ background: `var(--${layer.token})`, opacity: layer.opacity }} />
-              {layer.label} {formatBytes(layer.bytes[moment]!)}
+              {layer.label} {known(layer.bytes[moment] ?? null, formatBytes)}
             </span>
           ))}
         </div>
+        {device.hint && <p class="said">{device.hint}</p>}
       </Panel>
       <Alive block={block} device={device} moment={moment} when={when} />
       <UnusedPanel device={device} />

@@ -12,7 +12,7 @@ export interface Layer {
   label: string;
   token: Token;
   opacity: number;
-  bytes: number[];
+  bytes: (number | null)[];
 }
 
 const kColours: Token[] = ["k-gemm", "k-reduce", "k-attention", "k-elementwise", "k-index", "k-convolution", "k-optimizer", "k-moe", "k-layout"];
@@ -20,21 +20,26 @@ const kRoleColours: Record<string, Token> = {
   weights: "k-gemm", "optimizer state": "k-optimizer", gradients: "k-index", activations: "k-attention", temporary: "k-elementwise", other: "k-serving",
 };
 
+const kLeastShare = 0.005; // of the peak: what never has more is a line that nobody sees
+
 // From the bottom up. What is reserved and unused lies on top.
 export function layersOf(device: DeviceHistory, by: By): Layer[] {
-  const layer = (label: string, token: Token, bytes: number[], opacity = 0.85): Layer => ({ label, token, bytes, opacity });
+  const layer = (label: string, token: Token, bytes: (number | null)[], opacity = 0.85): Layer => ({ label, token, bytes, opacity });
+  const least = levelAt(device, device.peak) * kLeastShare;
+  const [large, small] = [true, false].map((isLarge) => device.of_owners.filter((bytes) => isLarge === Math.max(...bytes) >= least)) as [number[][], number[][]];
   const layers =
     by === "role"
       ? device.of_roles.map(({ role, bytes }) => layer(role, kRoleColours[role] ?? "k-serving", bytes))
       : [
           layer(kOlder, "idle", device.older),
-          ...device.of_owners.map((bytes, at) => layer(placeOf(device.owners[at]!), kColours[at % kColours.length]!, bytes)),
-          layer("all others", "k-serving", device.of_others),
+          ...large.map((bytes, at) => layer(placeOf(device.owners[at]!), kColours[at % kColours.length]!, bytes)),
+          layer("all others", "k-serving", device.of_others.map((bytes, at) => small.reduce((sum, one) => sum + one[at]!, bytes))),
         ];
   if (device.unused) {
     layers.push(layer("holes in segments in use", "ink-3", device.unused.holes, 0.4), layer("free segments", "ink-3", device.unused.free_segments, 0.16));
   }
-  return layers.filter(({ bytes }) => bytes.some((each) => each > 0));
+  if (device.spare.length > 0) layers.push(layer("reserved, not allocated", "ink-3", device.spare, 0.14));
+  return layers.filter(({ bytes }) => bytes.some((each) => each !== null && each > 0));
 }
 
 const withOpacity = (rgb: string, opacity: number): string => rgb.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
@@ -54,7 +59,7 @@ export function StackedChart({ device, layers, end, moment, choose }: Props) {
   marked.current = device.times_ns[moment]!;
   useEffect(() => drawn.current?.draw(), [moment]);
   const times = device.times_ns;
-  const most = Math.max(1, ...times.map((_, at) => layers.reduce((sum, { bytes }) => sum + bytes[at]!, 0)));
+  const most = Math.max(1, ...times.map((_, at) => layers.reduce((sum, { bytes }) => sum + (bytes[at] ?? 0), 0)));
   return (
     <div class="stacked">
       <ChartView
@@ -66,7 +71,7 @@ export function StackedChart({ device, layers, end, moment, choose }: Props) {
           data: {
             datasets: layers.map((layer, index) => ({
               label: layer.label,
-              data: [...times.map((x, at) => ({ x, y: layer.bytes[at]! })), { x: end, y: layer.bytes.at(-1)! }],
+              data: [...times.map((x, at) => ({ x, y: layer.bytes[at] ?? 0 })), { x: end, y: layer.bytes.at(-1) ?? 0 }],
               backgroundColor: withOpacity(colour(layer.token), layer.opacity),
               borderWidth: 0,
               pointRadius: 0,

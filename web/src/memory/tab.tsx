@@ -31,22 +31,29 @@ export function MemoryTab({ source, summary }: TabProps) {
   return (
     <>
       {block && <section class="story"><h1>{block.headline}</h1><p>{block.detail}</p></section>}
-      {memory.devices.map((device, index) => <Device key={device.label} device={device} block={block} index={index} hasStory={block !== null && memory.devices.length === 1} />)}
+      {memory.devices.map((device, index) => (
+        <Device key={device.label} device={device} block={block} index={index} hasStory={block !== null && index === 0} isSmall={peakOf(device) < peakOf(memory.devices[0]!) * kSmall} />
+      ))}
       {memory.host && <Host series={memory.host} peak={memory.host_peak_bytes} />}
     </>
   );
 }
 
-function Device({ device, block, index, hasStory }: { device: DeviceMemory; block: MemoryBlock | null; index: number; hasStory: boolean }) {
+const kSmall = 0.001; // of what the story's device had: its figures are enough
+
+const peakOf = ({ series }: DeviceMemory): number => Math.max(0, ...series[0]!.bytes);
+
+// The first is what the story above is about.
+function Device({ device, block, index, hasStory, isSmall }: { device: DeviceMemory; block: MemoryBlock | null; index: number; hasStory: boolean; isSmall: boolean }) {
   const history = block?.devices[index];
   // Where no block is known there is nothing to stack.
   const isKnown = history && history.blocks.bytes.length > 0;
   const end = Math.max(...device.series.map((line) => line.times_ns.at(-1) ?? 0));
   return (
     <>
-      {!hasStory && <section class="story"><h2>{device.label}</h2></section>}
+      {!hasStory && <h2 class="device-name c12">{device.label}</h2>}
       <Cards cards={device.cards} label={`Memory of ${device.label}`} />
-      {isKnown ? <History block={block!} device={history} index={index} end={end} /> : <Levels device={device} />}
+      {!isSmall && (isKnown ? <History block={block!} device={history} index={index} end={end} /> : <Levels device={device} />)}
     </>
   );
 }
