@@ -84,6 +84,39 @@ test("what a range sums up is what looking at every nanosecond gives", () => {
   }
 });
 
+test("idle threads are summed up where they are asked for", () => {
+  const timeline = timelineOf(1, 30);
+  timeline.tracks[2].quiet = true;
+  const names = (tracks) => sumUp(timeline, { from: 0, to: timeline.lengthNs, tracks }).tracks.map(({ name }) => name).sort();
+  assert.deepEqual(names(null), ["a", "b"]);
+  assert.deepEqual(names([0, 2]), ["a", "host"]);
+});
+
+// More spans than a block has, so that whole blocks, their ends and cut spans all take part.
+test("a long range sums up what its spans sum up to, one by one", () => {
+  for (let seed = 1; seed <= 12; ++seed) {
+    const timeline = timelineOf(seed, 4000);
+    const random = numbers(seed + 200);
+    const end = timeline.lengthNs + 10;
+    const [from, to] = seed === 1 ? [0, end] : [random.next().value * 0.4 * end, (0.5 + random.next().value / 2) * end].map(Math.floor);
+    const tracks = seed % 4 === 0 ? [0, 2] : null;
+    const chosen = tracks ? [timeline.spans[0], timeline.spans[2], timeline.spans[3]] : timeline.spans;
+    const seen = ([at, length]) => Math.max(0, Math.min(to, at + length) - Math.max(from, at));
+    const takesPart = ([at, length]) => at < to && (at >= from || at + length > from);
+    const sums = sumUp(timeline, { from, to, tracks });
+    for (let label = 0; label < 4; ++label) {
+      const own = chosen.flat().filter((span) => span[2] === label && takesPart(span));
+      const found = sums.names.find((sum) => sum.label === label) ?? { count: 0, total: 0, self: 0 };
+      const total = own.reduce((sum, span) => sum + seen(span), 0);
+      const within = label === 0 ? timeline.spans[3].reduce((sum, span) => sum + seen(span), 0) : 0;
+      assert.deepEqual([found.count, found.total, found.self], [own.length, total, total - within], `label ${label}, seed ${seed}`);
+    }
+    const of = (rows) => rows.flat().reduce((sum, span) => sum + seen(span), 0);
+    const total = (name) => sums.tracks.find((track) => track.name === name)?.total;
+    assert.deepEqual([total("a"), total("host")], [of([timeline.spans[0]]), of(timeline.spans.slice(2))], `tracks, seed ${seed}`);
+  }
+});
+
 test("a pixel of a counter has its least, its mean over time and its most", () => {
   const counter = { name: "queue", unit: "", times_ns: [0, 90, 100, 200], values: [0, 50, 10, 10] };
   const whole = { begin: 0, end: 200, width: 2 };

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { kFills } from "../classes";
 import { Choice } from "../flame/drawing";
@@ -35,7 +36,7 @@ interface Props {
   close: () => void;
 }
 
-// What happened in the selected range: how long it is, how busy each GPU was, and what ran.
+// What happened in the selected range: how long it is, what each GPU spent it on, and what ran.
 export function Selection({ timeline, range, classes, find, fit, close }: Props) {
   const [asked, setBy] = useState<By>("work");
   const sums = useMemo(() => {
@@ -77,7 +78,6 @@ const kUses: { key: "compute" | "communication" | "copies" | "idle"; part: Part 
 
 function Use({ use, duration }: { use: GpuUse; duration: number }) {
   const share = (ns: number) => (ns / duration) * 100;
-  const busy = duration - use.idle;
   const words = kUses.filter(({ key }) => use[key] > 0).map(({ key }) => `${key} ${formatPercent(share(use[key]))}`).join(", ");
   return (
     <div class="gpu-use" title={words}>
@@ -85,7 +85,14 @@ function Use({ use, duration }: { use: GpuUse; duration: number }) {
       <div class="bar" role="img" aria-label={`${use.gpu}: ${words}`}>
         {kUses.map(({ key, part }) => <i key={key} class={`fill ${part}`} style={{ width: `${share(use[key])}%` }} />)}
       </div>
-      <span><b>busy {formatDuration(busy)}</b> ({formatPercent(share(busy))}) · idle {formatDuration(use.idle)}</span>
+      <span>
+        {kUses.filter(({ key }) => key === "compute" || use[key] > 0).map(({ key }, at) => (
+          <Fragment key={key}>
+            {at > 0 && " · "}
+            <span class="use-part">{at === 0 ? <b>{key} {formatDuration(use[key])}</b> : `${key} ${formatDuration(use[key])}`} ({formatPercent(share(use[key]))})</span>
+          </Fragment>
+        ))}
+      </span>
     </div>
   );
 }

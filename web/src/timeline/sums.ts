@@ -1,12 +1,12 @@
 import { kParts } from "../classes";
-import { isGpuWork } from "../summary";
 import type { Timeline, Track } from "./decode";
+import { busyOf, gpusOf, kBlock, lengthWithin, totalsOf, unionOf, type Totals } from "./totals";
 
 // A stretch of time, on some tracks or on all.
 export interface Range {
   from: number;
   to: number;
-  tracks: number[] | null; // indices into the timeline's
+  tracks: number[] | null; // indices into the timeline's; null: all but idle threads
 }
 
 // What ran in a range: all times are within it.
@@ -38,22 +38,22 @@ export interface Sums {
 
 export function sumUp(timeline: Timeline, range: Range): Sums {
   const { names, kinds, fills, classes } = timeline;
-  const labels = emptySums(names.length);
-  const tracks = range.tracks ? range.tracks.map((index) => timeline.tracks[index]!) : timeline.tracks;
+  // Threads that do next to nothing wait: that is not what ran.
+  const tracks = range.tracks ? range.tracks.map((index) => timeline.tracks[index]!) : timeline.tracks.filter(({ quiet }) => !quiet);
+  const summing = new Summing(timeline, range);
   const found: Sums = { names: [], classes: [], tracks: [], gpus: [] };
   for (const track of tracks) {
-    const before = { ...labels.all };
-    for (let row = track.firstRow; row < track.firstRow + track.rows; ++row) addRow(timeline, range, track, row, labels);
-    const count = labels.all.count - before.count;
+    const { count, total, self } = summing.add(track);
     if (count === 0) continue;
     const fill = track.gpu && !track.annotations ? kParts.indexOf("gpu") : kParts.indexOf(track.annotations ? "idle" : "cpu");
-    found.tracks.push({ name: track.name, kind: "", fill, label: -1, count, total: labels.all.total - before.total, self: labels.all.self - before.self });
+    found.tracks.push({ name: track.name, kind: "", fill, label: -1, count, total, self });
   }
+  summing.finish();
   const byClass = new Map<string, Sum>();
   for (let label = 0; label < names.length; ++label) {
-    const count = labels.count[label]!;
+    const count = summing.count[label]!;
     if (count === 0) continue;
-    const sum = { name: names[label]!, kind: kinds[label]!, fill: fills[label]!, label, count, total: labels.total[label]!, self: labels.self[label]! };
+    const sum = { name: names[label]!, kind: kinds[label]!, fill: fills[label]!, label, count, total: summing.total[label]!, self: summing.self[label]! };
     found.names.push(sum);
     const name = classes[label]!;
     if (!name) continue;
@@ -72,120 +72,113 @@ export function sumUp(timeline: Timeline, range: Range): Sums {
   return found;
 }
 
-interface LabelSums {
-  count: Float64Array;
-  total: Float64Array;
-  self: Float64Array;
-  all: { count: number; total: number; self: number };
+interface TrackSum {
+  count: number;
+  total: number;
+  self: number;
 }
 
-const emptySums = (labels: number): LabelSums => ({
-  count: new Float64Array(labels), total: new Float64Array(labels), self: new Float64Array(labels), all: { count: 0, total: 0, self: 0 },
-});
+// By label: spans that a range cuts one by one, those within it block by block.
+class Summing {
+  readonly count: Float64Array;
+  readonly total: Float64Array;
+  readonly self: Float64Array;
+  private readonly totals: Totals;
+  private whole: [from: number, to: number] = [0, 0]; // spans within the range that are not in the sums yet
 
-// What lies inside a span is in the row below it, so both rows are gone through side by side.
-function addRow({ rows }: Timeline, { from, to }: Range, track: Track, row: number, sums: LabelSums): void {
-  const { start, length, label, first } = rows;
-  const { count, total, self } = sums;
-  const last = rows.firstStarting(to, first[row]!, first[row + 1]!);
-  const hasBelow = row + 1 < track.firstRow + track.rows;
-  let below = hasBelow ? rows.firstEnding(row + 1, from) : 0;
-  const lastBelow = hasBelow ? first[row + 2]! : 0;
-  let [spans, allSeen, allSelf] = [0, 0, 0];
-  for (let i = rows.firstEnding(row, from); i < last; ++i) {
-    const begin = start[i]!;
-    const end = begin + length[i]!;
-    const seen = (end < to ? end : to) - (begin > from ? begin : from);
-    let left = seen;
-    while (below < lastBelow && start[below]! < begin) ++below;
-    for (; below < lastBelow; ++below) {
-      const innerBegin = start[below]!;
-      if (innerBegin >= end || innerBegin >= to) break;
-      const innerEnd = innerBegin + length[below]!;
-      if (innerEnd <= end) left -= (innerEnd < to ? innerEnd : to) - (innerBegin > from ? innerBegin : from);
-    }
-    if (left < 0) left = 0; // spans of a row that overlap, where there were too many rows
-    const at = label[i]!;
-    count[at]! += 1;
-    total[at]! += seen;
-    self[at]! += left;
-    spans += 1;
-    allSeen += seen;
-    allSelf += left;
+  constructor(private readonly timeline: Timeline, private readonly range: Range) {
+    [this.count, this.total, this.self] = [0, 1, 2].map(() => new Float64Array(timeline.names.length)) as [Float64Array, Float64Array, Float64Array];
+    this.totals = totalsOf(timeline);
   }
-  sums.all.count += spans;
-  sums.all.total += allSeen;
-  sums.all.self += allSelf;
-}
 
-const kUsedFor = ["gpu", "comm", "transfer"]; // what counts first where several run
+  add(track: Track): TrackSum {
+    const sum = { count: 0, total: 0, self: 0 };
+    for (let row = track.firstRow; row < track.firstRow + track.rows; ++row) this.addRow(track, row, sum);
+    return sum;
+  }
 
-function gpusIn(timeline: Timeline, range: Range, tracks: Track[]): GpuUse[] {
-  const uses = Int8Array.from(timeline.kinds, (kind, label) => (isGpuWork(kind) ? kUsedFor.indexOf(kParts[timeline.fills[label]!]!) : -1));
-  const whole = range.to - range.from;
-  return [...new Set(tracks.map(({ gpu }) => gpu))].filter((gpu) => gpu !== null).map((gpu) => {
-    const streams = tracks.filter((track) => track.gpu === gpu && !track.annotations);
-    let union: Stretches = new Float64Array(0);
-    const [compute, exchanged, busy] = stretchesOf(timeline, range, streams, uses).map((lists) => {
-      for (const list of lists) union = merged(union, list);
-      return lengthOf(union);
-    }) as [number, number, number];
-    return { gpu, compute, communication: exchanged - compute, copies: busy - exchanged, idle: whole - busy };
-  });
-}
+  private addRow(track: Track, row: number, sum: TrackSum): void {
+    const { rows } = this.timeline;
+    const { from, to } = this.range;
+    const { selfBefore, overlapping } = this.totals;
+    let begin = rows.firstEnding(row, from);
+    let end = rows.firstStarting(to, begin, rows.first[row + 1]!);
+    if (end <= begin) return;
+    if (overlapping[row]) {
+      for (; begin < end; ++begin) this.addCut(track, row, begin, sum);
+      return;
+    }
+    if (rows.start[begin]! < from || rows.end(begin) > to) this.addCut(track, row, begin++, sum);
+    if (end > begin && rows.end(end - 1) > to) this.addCut(track, row, --end, sum);
+    if (end <= begin) return;
+    sum.count += end - begin;
+    sum.total += rows.covered(begin, end);
+    sum.self += selfBefore[end]! - selfBefore[begin]!;
+    if (this.whole[1] !== begin) {
+      this.finish();
+      this.whole[0] = begin;
+    }
+    this.whole[1] = end;
+  }
 
-type Stretches = Float64Array<ArrayBuffer>; // pairs of begin and end, by begin
-
-// When each row of some tracks did what, by use.
-function stretchesOf({ rows }: Timeline, { from, to }: Range, tracks: Track[], uses: Int8Array): Stretches[][] {
-  const { start, length, label, first } = rows;
-  const found: Stretches[][] = kUsedFor.map(() => []);
-  for (const track of tracks) {
-    for (let row = track.firstRow; row < track.firstRow + track.rows; ++row) {
-      const begin = rows.firstEnding(row, from);
-      const end = rows.firstStarting(to, begin, first[row + 1]!);
-      if (end <= begin) continue;
-      const lists = kUsedFor.map(() => new Float64Array(2 * (end - begin)));
-      const counts = kUsedFor.map(() => 0);
-      for (let i = begin; i < end; ++i) {
-        const use = uses[label[i]!]!;
-        if (use < 0) continue;
-        const list = lists[use]!;
-        const count = counts[use]!;
-        const stop = start[i]! + length[i]!;
-        list[count] = start[i]! > from ? start[i]! : from;
-        list[count + 1] = stop < to ? stop : to;
-        counts[use] = count + 2;
+  private addCut(track: Track, row: number, span: number, sum: TrackSum): void {
+    const { rows } = this.timeline;
+    const { from, to } = this.range;
+    const { start, length, label, first } = rows;
+    const seen = (i: number) => Math.max(0, Math.min(start[i]! + length[i]!, to) - Math.max(start[i]!, from));
+    const end = rows.end(span);
+    let self = seen(span);
+    if (row + 1 < track.firstRow + track.rows) {
+      const last = first[row + 2]!;
+      const stop = Math.min(end, to);
+      for (let i = rows.firstStarting(start[span]!, first[row + 1]!, last); i < last && start[i]! < stop; ++i) {
+        if (rows.end(i) <= end) self -= seen(i);
       }
-      lists.forEach((list, use) => { if (counts[use]! > 0) found[use]!.push(list.subarray(0, counts[use])); });
+    }
+    self = Math.max(0, self); // spans of a row that overlap
+    const at = label[span]!;
+    this.count[at]! += 1;
+    this.total[at]! += seen(span);
+    this.self[at]! += self;
+    sum.count += 1;
+    sum.total += seen(span);
+    sum.self += self;
+  }
+
+  // Takes the spans that are waiting into the sums.
+  finish(): void {
+    let [from, to] = this.whole;
+    this.whole = [0, 0];
+    for (; from < to && from % kBlock !== 0; ++from) this.addWhole(from);
+    for (; from < to && to % kBlock !== 0 && to !== this.timeline.rows.size; ) this.addWhole(--to);
+    for (; from < to; from += kBlock) {
+      const { label, count, total, self } = this.totals.blocks[from / kBlock]!;
+      for (let i = 0; i < label.length; ++i) {
+        this.count[label[i]!]! += count[i]!;
+        this.total[label[i]!]! += total[i]!;
+        this.self[label[i]!]! += self[i]!;
+      }
     }
   }
-  return found;
-}
 
-function lengthOf(stretches: Stretches): number {
-  let sum = 0;
-  for (let i = 0; i < stretches.length; i += 2) sum += stretches[i + 1]! - stretches[i]!;
-  return sum;
-}
-
-// Stretches, as pairs by start, of two lists as one; those that touch or overlap are one.
-function merged(a: Stretches, b: Stretches): Stretches {
-  if (a.length === 0) return b;
-  const out = new Float64Array(a.length + b.length);
-  let count = 0;
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const takesA = j >= b.length || (i < a.length && a[i]! <= b[j]!);
-    const begin = takesA ? a[i]! : b[j]!;
-    const end = takesA ? a[i + 1]! : b[j + 1]!;
-    if (takesA) i += 2;
-    else j += 2;
-    if (count > 0 && begin <= out[count - 1]!) {
-      if (end > out[count - 1]!) out[count - 1] = end;
-    } else {
-      out[count++] = begin;
-      out[count++] = end;
-    }
+  private addWhole(span: number): void {
+    const { length, label } = this.timeline.rows;
+    const { selfBefore } = this.totals;
+    const at = label[span]!;
+    this.count[at]! += 1;
+    this.total[at]! += length[span]!;
+    this.self[at]! += selfBefore[span + 1]! - selfBefore[span]!;
   }
-  return out.subarray(0, count);
+}
+
+function gpusIn(timeline: Timeline, { from, to }: Range, tracks: Track[]): GpuUse[] {
+  const { busy } = totalsOf(timeline);
+  const isWork = (gpu: string) => (track: Track) => track.gpu === gpu && !track.annotations;
+  return gpusOf(tracks).map((gpu) => {
+    const streams = tracks.filter(isWork(gpu));
+    const isAll = streams.length === timeline.tracks.filter(isWork(gpu)).length;
+    const unions = isAll ? busy.get(gpu)! : busyOf(timeline, streams).map(unionOf);
+    const [compute, exchanged, used] = unions.map((union) => lengthWithin(union, from, to)) as [number, number, number];
+    return { gpu, compute, communication: exchanged - compute, copies: used - exchanged, idle: to - from - used };
+  });
 }

@@ -9,17 +9,19 @@ import { Legend, Nothing } from "../panel";
 import type { Source } from "../source";
 import type { ClassTime } from "../summary";
 import type { TabProps } from "../tab";
-import { addressOf, isTimeline, seenIn, type Seen } from "./address";
+import { addressOf, isTimeline, rankIn, seenIn, type Seen } from "./address";
 import type { Timeline } from "./decode";
 import { Details } from "./details";
 import { Finder } from "./finder";
 import { hasPath, pathsOf, timelineOf } from "./load";
 import { rankNotes } from "./notes";
 import type { CriticalPath } from "./path";
+import { rangeOfRank } from "./rank";
 import { TimelineScene } from "./scene";
 import { Selection } from "./selection";
 import type { Range } from "./sums";
 import "./timeline.css";
+import { prepareTotals } from "./totals";
 import { TrackMenu } from "./track_menu";
 
 const kColours: { id: "part" | "class"; title: string; hint: string }[] = [
@@ -84,15 +86,21 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
       if (to.pinned) made.pinOnly(to.pinned);
       made.changed();
     };
+    const follow = (hash: string) => {
+      const rank = rankIn(hash);
+      go(rank ? { ...seenIn(""), range: rangeOfRank(timeline, rank) } : seenIn(hash));
+    };
     setScene(made);
-    go(seenIn(address.first()));
-    const follow = () => { if (isTimeline(location.hash)) go(seenIn(location.hash)); };
-    addEventListener("hashchange", follow);
+    follow(address.first());
+    const changed = () => { if (isTimeline(location.hash)) follow(location.hash); };
+    addEventListener("hashchange", changed);
     const stop = navigate(canvas.current!, scroller.current!, made);
+    const stopPreparing = prepareTotals(timeline);
     return () => {
-      removeEventListener("hashchange", follow);
+      removeEventListener("hashchange", changed);
       address.stop();
       stop();
+      stopPreparing();
       made.close();
     };
   }, [timeline]);
