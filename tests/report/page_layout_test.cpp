@@ -53,6 +53,32 @@ TEST(PageLayout, FramesAreTheFirstRowsThatOneSpanFills) {
   EXPECT_EQ(page_layout(one).tracks.at(0).frames, 0U) << "a single one is no heap to fold";
 }
 
+// As Kineto writes "PyTorch Profiler (0)" on a row for itself.
+TEST(PageLayout, ARowWithOneSpanForTheWholeRunIsQuiet) {
+  const auto layout_with = [](std::vector<Given> spans) {
+    trace::TracePart part;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      trace::SpanRow row;
+      row.track = part.track(trace::TrackKind::thread, 1, spans[i].name == "work" ? 1 : 2);
+      row.name = part.names.intern(spans[i].name);
+      row.start_ns = spans[i].start;
+      row.duration_ns = spans[i].duration;
+      row.kind = spans[i].kind;
+      part.spans.push_back(row);
+    }
+    std::vector<trace::TracePart> parts;
+    parts.push_back(std::move(part));
+    return page_layout(assemble(std::move(parts), {}));
+  };
+  const Given first = {"work", SpanKind::cpu_op, 0, 500};
+  const Given second = {"work", SpanKind::cpu_op, 500, 500};
+  const PageLayout one = layout_with({first, second, {"tracer", SpanKind::other, 0, 1000}});
+  EXPECT_FALSE(one.tracks.at(0).is_quiet);
+  EXPECT_TRUE(one.tracks.at(1).is_quiet);
+  const PageLayout half = layout_with({first, second, {"loader", SpanKind::other, 0, 400}});
+  EXPECT_FALSE(half.tracks.at(1).is_quiet);
+}
+
 TEST(PageLayout, LeavesOutTheShortestHostWorkAloneWhereThereIsTooMuch) {
   const Trace trace = trace_of({{"outer", SpanKind::cpu_op, 0, 100},
                                 {"short", SpanKind::cpu_op, 5, 2},

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { frame, overflow, start, until } from "./browser.mjs";
+import { trainingSnapshot } from "./snapshot.mjs";
 import { evilNames, hostTrace, linkedTrace, loadingTrace, longName, namesTrace, oneEventTrace, stackTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
@@ -78,7 +79,7 @@ test("a drag on the ruler selects a range: busy and idle, what ran by name, clas
   const panel = page.getByRole("region", { name: "Selected range" });
   assert.match(await panel.locator(".selection-head").innerText(), /^5\.0 ms\s+from 1\.0 ms to 6\.0 ms/);
   // Within 1 to 6 ms: 2 ms of sgemm, 1.5 ms of communication.
-  assert.match(await panel.locator(".gpu-use").innerText(), /GPU 0\s+busy 3\.5 ms \((69|70)\.\d %\) · idle 1\.5 ms/);
+  assert.match(await panel.locator(".gpu-use").innerText(), /GPU 0\s+compute 2\.0 ms \((39|40)\.\d %\) · communication 1\.5 ms \((29|30)\.\d %\) · idle 1\.5 ms \((29|30)\.\d %\)$/);
   assert.match(await panel.locator(".gpu-use .bar").getAttribute("aria-label"), /^GPU 0: compute [34]\d\.\d %, communication [23]\d\.\d %, idle 30\.\d %$/);
   assert.deepEqual(await panel.locator("tbody td:first-child").allInnerTexts(), ["sgemm_128x64", "ncclKernel_AllReduce"]);
   assert.match(await panel.locator("tbody tr").first().innerText(), /kernel\s+1\s+2\.0 ms\s+2\.0 ms\s+57\.\d %/);
@@ -267,6 +268,31 @@ test("search counts, and goes to the next and the one before", async () => {
   assert.match(await page.getByRole("status").innerText(), /^6 of 6/);
   await page.getByRole("searchbox").fill("nothing like this");
   assert.match(await page.getByRole("status").innerText(), /^0 matches$/);
+  await page.finish();
+});
+
+// Steps are named on the ruler; a tracer's row for itself is no thread to look at.
+test("steps are named once, and there are no rows that say nothing", async () => {
+  const trace = trainingTrace();
+  trace.traceEvents.push({ ph: "X", cat: "Trace", name: "PyTorch Profiler (0)", pid: "Spans", tid: "PyTorch Profiler", ts: 0, dur: 20_100 });
+  const page = await openTimeline(await stage.report("rows", trace));
+  const { tracks, labels } = await frame(page);
+  assert.deepEqual(tracks.map(({ name }) => name).filter((name) => !name.startsWith("GPU")), ["annotations · thread 1", "thread 1", "1 idle thread"]);
+  assert.deepEqual(tracks.filter(({ height }) => height < 17), []);
+  await page.getByRole("searchbox", { name: "Find spans" }).fill("ProfilerStep");
+  assert.equal((await frame(page)).labels, labels, "a search does not name them either");
+  const withSteps = labels;
+  const none = { ...trace, traceEvents: trace.traceEvents.map((event) => (event.name?.startsWith("ProfilerStep") ? { ...event, name: "phase" } : event)) };
+  const plain = await openTimeline(await stage.report("phases", none));
+  assert.equal((await frame(plain)).labels, withSteps + 2, "two stretches of another name are named in their lane");
+  await plain.finish();
+  await page.finish();
+});
+
+test("the timeline of a snapshot is as long as its history", async () => {
+  const page = await openTimeline(await stage.pageOfFile("report", "step.pickle", trainingSnapshot()));
+  const { view } = await frame(page);
+  assert.equal(view[1] - view[0], 3.5e6, "from the first allocation to the last free, beyond its one annotation");
   await page.finish();
 });
 

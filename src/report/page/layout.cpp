@@ -153,7 +153,8 @@ class Placer {
   std::vector<std::uint8_t> row_;  // of each span in its lane
 };
 
-// Threads without launches that are busy for less than a thousandth of the trace, or only framed.
+// Threads without launches that are busy for less than a thousandth of the trace, or have nothing
+// but frames, of which one is enough here: a tracer may have a row for itself.
 void mark_quiet(PageLayout& layout, const trace::Trace& trace) {
   const trace::Spans& spans = trace.spans;
   std::int64_t begin = INT64_MAX;
@@ -178,7 +179,10 @@ void mark_quiet(PageLayout& layout, const trace::Trace& trace) {
     for (std::uint32_t i = 0; i < placed.rows[0].count; ++i) {
       busy += spans.duration_ns[layout.order[placed.rows[0].first + i]];
     }
-    is_quiet[placed.track] = placed.frames == placed.rows.size() || busy < (end - begin) / 1000;
+    const bool is_one_frame =
+        placed.rows.size() == 1 && placed.rows[0].count == 1 && busy >= (end - begin) / 10 * 9;
+    is_quiet[placed.track] =
+        is_one_frame || placed.frames == placed.rows.size() || busy < (end - begin) / 1000;
   }
   for (PageTrack& placed : layout.tracks) placed.is_quiet = is_quiet[placed.track];
 }

@@ -24,7 +24,7 @@ struct PageTrack {
   // next to nothing is beside it: `main`, `train`, … A single one is not counted.
   std::uint32_t frames = 0;
   // A thread that does next to nothing: no launch, and busy for less than 0.1 % of the trace, or
-  // with nothing but frames. The thread that has the most to show never is.
+  // with nothing but frames, even a single one. The thread that has the most to show never is.
   bool is_quiet = false;
 };
 

@@ -1,5 +1,6 @@
 import { fit } from "../canvas/painter";
 import { formatPlural } from "../format";
+import { levelText } from "./counter";
 import { bandTop, kRowGap, kRowHeight, type Band, type Layout, type Shown } from "./layout";
 import type { Area } from "./surroundings";
 
@@ -21,8 +22,8 @@ export function titleOf(band: Band): string {
 // The same in so many letters.
 function nameOf(band: Band, letters: number): string {
   if (band.kind !== "track") {
-    const title = titleOf(band);
-    return title.length > letters ? title.replace(/^rank (\d+) · /, "r$1 ") : title;
+    const title = titleOf(band).replace(/^rank (\d+) · /, titleOf(band).length > letters ? "r$1 " : "rank $1 · ");
+    return title.length > letters && band.kind === "counter" ? title.replace(/GPU \d+ · /, "") : title; // what of, rather than whose
   }
   const { track } = band;
   if (track.annotations && track.gpu === null) return /^r\d+ /.exec(track.shortName)?.[0].concat("annotations") ?? "annotations"; // above their thread
@@ -75,6 +76,10 @@ function drawName({ context, palette, left }: Area, band: Band, y: number, shown
   if (band.kind === "track" && band.hidden > 0 && band.rows > 1) {
     context.fillStyle = palette.ink3;
     context.fillText(fit(`${band.hidden + 1} frames as one`, letters), kNameBegin, y + kRowHeight + kRowGap);
+  }
+  if (band.kind === "counter") { // its scale, where it covers nothing
+    context.fillStyle = palette.ink3;
+    context.fillText(fit(`≤ ${levelText(band.counter, band.highest)}`, letters), kNameBegin, y + kRowHeight + kRowGap);
   }
   if ((band.kind === "track" || band.kind === "counter") && band.pinned) drawPin(context, palette.ink3, left - kPinWidth / 2 - 1, y);
 }

@@ -1,4 +1,3 @@
-import { kFont } from "../canvas/painter";
 import { partIndex, type Palette } from "../canvas/palette";
 import type { View } from "../canvas/view";
 import { formatBytes, formatCount } from "../format";
@@ -47,13 +46,6 @@ export function drawCounter(
     begin = pixel;
   }
   fill(Math.ceil(view.width));
-  context.font = kFont;
-  context.textBaseline = "middle";
-  const text = `≤ ${levelText(counter, highest)}`;
-  context.fillStyle = palette.panel;
-  context.fillRect(left + 3, y + 1, context.measureText(text).width + 6, 14);
-  context.fillStyle = palette.ink2;
-  context.fillText(text, left + 6, y + 8);
 }
 
 export function levelText({ unit }: Counter, value: number): string {

@@ -20,7 +20,7 @@ import { drawPath } from "./path_drawing";
 import { drawTicks } from "./ruler";
 import { rowOf, trackOf } from "./stack";
 import type { Range } from "./sums";
-import { drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, type Area } from "./surroundings";
+import { drawStepLines, drawStepNames, kMinimap, kRuler, kSteps, stepRowsOf, type Area } from "./surroundings";
 import { tipAt } from "./tips";
 import { above, below, firstSeen, nextMoment, wordsOf } from "./walk";
 
@@ -75,12 +75,14 @@ export class TimelineScene implements Scene {
   private readonly minimap: Minimap;
   private palette: Palette = currentPalette();
   private readonly nameOf: (label: number) => string;
+  private readonly stepRows: ReadonlySet<number>; // of steps alone, which the ruler names
 
   constructor(readonly timeline: Timeline, private readonly stage: Stage, private readonly watcher: Watcher) {
     this.limits = { begin: 0, end: Math.max(timeline.lengthNs, kLeastNs), least: kLeastNs };
     this.view = { begin: 0, end: this.limits.end, width: 1 };
     this.ruler = kMinimap + kRuler + (timeline.steps.length > 0 ? kSteps : 0);
     this.nameOf = namesIn(timeline);
+    this.stepRows = stepRowsOf(timeline);
     this.shown = shownAtFirst(timeline);
     this.layout = layoutOf(timeline, this.shown, this.mostPinned);
     this.minimap = new Minimap(timeline, this.fill);
@@ -454,7 +456,8 @@ export class TimelineScene implements Scene {
       for (let row = 0; row < band.rows; ++row) {
         const at = y + row * (kRowHeight + kRowGap);
         if (at > height || at + kRowHeight < top) continue;
-        painter.row(this.timeline.rows, band.track.firstRow + band.hidden + row, view, left, at, kRowHeight);
+        const drawn = band.track.firstRow + band.hidden + row;
+        painter.row(this.timeline.rows, drawn, view, left, at, kRowHeight, !this.stepRows.has(drawn));
       }
     }
     painter.flush();

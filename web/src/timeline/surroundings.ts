@@ -2,6 +2,7 @@ import { fit, kFont } from "../canvas/painter";
 import type { Palette } from "../canvas/palette";
 import { pixelOf, type View } from "../canvas/view";
 import type { Timeline } from "./decode";
+import { rowOf } from "./stack";
 
 // What stands above the tracks, and the steps.
 
@@ -19,6 +20,17 @@ export interface Area {
   width: number;
   height: number;
   scrolled: number;
+}
+
+// The rows that hold steps and nothing else.
+export function stepRowsOf(timeline: Timeline): Set<number> {
+  const { first, label } = timeline.rows;
+  const labels = new Set(timeline.steps.map((step) => label[step]!));
+  const rows = new Set(timeline.steps.map((step) => rowOf(timeline, step)));
+  for (const row of rows) {
+    if (!label.subarray(first[row]!, first[row + 1]!).every((each) => labels.has(each))) rows.delete(row);
+  }
+  return rows;
 }
 
 // A line where each step begins.
