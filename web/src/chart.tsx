@@ -34,7 +34,8 @@ export function ChartView(props: { label: string; height: number; data: unknown;
   }, [scheme, paper, props.data]);
   const drawn = () => (canvas.current ? Chart.getChart(canvas.current) : undefined);
   const pick = (event: MouseEvent) => {
-    const found = drawn()?.getElementsAtEventForMode(event, "index", { intersect: false }, false)[0];
+    const chart = drawn();
+    const found = chart?.getElementsAtEventForMode(event, "index", { axis: chart.options.indexAxis ?? "x", intersect: false }, false)[0];
     if (found) props.pick?.(found.index);
   };
   const step = (event: KeyboardEvent) => {

@@ -91,6 +91,31 @@ test("help names as many keys as there are tabs", async () => {
   await page.finish();
 });
 
+test("the bars of a profile lead to the calls of what they are of", async () => {
+  const page = await stage.open(training);
+  await drop(page, "mine.json", JSON.stringify(profile()));
+  for (const chart of ["GPU, transfer, overhead and CPU by operation", "Mean time and calls"]) {
+    await page.evaluate(() => { location.hash = "#overview"; });
+    await page.locator(`canvas[aria-label^='${chart}']`).focus();
+    for (const key of ["ArrowRight", "Enter"]) await page.keyboard.press(key);
+    assert.match(await page.evaluate(() => location.hash), /^#overview\?operation=(request|infer)&kind=scope$/, chart);
+    await page.getByRole("heading", { name: "Its calls" }).waitFor();
+  }
+  await page.finish();
+});
+
+// A kernel is ranked among GPU work, and among all operations: each place says of what its share is.
+test("a kernel has one share of the GPU work, wherever that is told", async () => {
+  const page = await stage.open(training);
+  const shareIn = (row) => row.locator("td").evaluateAll((cells) => cells.map((cell) => cell.innerText).find((text) => /^[\d.]+ %$/.test(text)));
+  const top = await shareIn(page.locator("section", { hasText: "Top kernels" }).locator("tbody tr", { hasText: "sgemm_128x64" }));
+  await page.evaluate(() => { location.hash = "#kernels"; });
+  assert.equal(await shareIn(page.locator("[aria-label=kernels] tbody tr", { hasText: "sgemm_128x64" })), top);
+  await page.evaluate(() => { location.hash = "#kernels?by=operator"; });
+  assert.equal(await shareIn(page.locator("[aria-label=operators] tbody tr", { hasText: "aten::mm" })), top);
+  await page.finish();
+});
+
 test("what a profile says of the GPU survives its conversion from a trace", async () => {
   const page = await stage.open(await stage.converted("converted", trainingTrace()));
   assert.match(await page.locator("h1").innerText(), /^The GPU worked \d+\.\d % of/);

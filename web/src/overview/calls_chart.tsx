@@ -1,5 +1,7 @@
+import { operationAddress } from "../address";
 import { ChartView, shorten, tooltip } from "../chart";
 import { durationTick, formatCount, formatDuration, formatPlural } from "../format";
+import { useHasTab } from "../link";
 import { Panel, type Width } from "../panel";
 import type { Scope } from "../summary";
 import { colour } from "../theme";
@@ -11,6 +13,11 @@ const kLetters = 22;
 export function CallsChart({ scopes, span }: { scopes: Scope[]; span: Width }) {
   const shown = scopes.filter((scope) => scope.mean_ns !== null).slice(0, kBars);
   if (shown.length === 0) return null;
+  const leads = useHasTab()("timeline");
+  const pick = (index: number) => {
+    const scope = shown[index];
+    if (scope) location.hash = operationAddress({ name: scope.name, kind: "scope" });
+  };
   const words = shown.map((scope) => `${scope.name} ${formatDuration(scope.mean_ns!)}, ${formatPlural(scope.calls, "call", "calls")}`).join("; ");
   return (
     <Panel title="Mean time and calls" note="of each operation" span={span}>
@@ -18,6 +25,7 @@ export function CallsChart({ scopes, span }: { scopes: Scope[]; span: Width }) {
         label={`Mean time and calls: ${words}`}
         height={60 + 34 * shown.length}
         data={scopes}
+        pick={leads ? pick : undefined}
         config={() => ({
           type: "bar",
           data: {

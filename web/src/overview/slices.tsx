@@ -1,4 +1,4 @@
-import { stretchAddress } from "../address";
+import { operationAddress, stretchAddress } from "../address";
 import { ChartView, tooltip } from "../chart";
 import { durationTick, formatDuration } from "../format";
 import { useHasTab } from "../link";
@@ -6,12 +6,13 @@ import { Legend, Panel, type Width } from "../panel";
 import type { Slices } from "../summary";
 import { colour } from "../theme";
 
-// Parts of the time, stacked, step by step; each leads to its stretch of the timeline.
+// Parts of the time, stacked: step by step, each of which leads to its stretch of the timeline; or operation by operation, each
+// of which leads to its calls.
 export function SlicesPanel({ slices, span }: { slices: Slices; span: Width }) {
-  const leads = useHasTab()("timeline") && slices.windows.length > 0;
+  const leads = useHasTab()("timeline");
   const pick = (index: number) => {
     const stretch = slices.windows[index];
-    if (stretch) location.hash = stretchAddress(...stretch);
+    location.hash = stretch ? stretchAddress(...stretch) : operationAddress({ name: slices.labels[index]!, kind: "scope" });
   };
   const legend = slices.parts.map(({ part, label, total_ns }) => ({ part, label, value: total_ns === null ? undefined : formatDuration(total_ns) }));
   const words = legend.map(({ label, value }) => (value ? `${label} ${value}` : label)).join(", ");
