@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Rank } from "./summary";
 
 // What the address asks a tab for, "#kernels?class=gemm": a link shows the same thing to whoever opens it.
 
@@ -28,5 +29,9 @@ export function useAsked(tab: string): [URLSearchParams, (changes: Record<string
 export const kernelAddress = (name: string): string => addressOf("kernels", { kernel: name });
 export const operationAddress = (row: { name: string; kind: string }): string => addressOf("overview", { operation: row.name, kind: row.kind });
 export const spanAddress = (span: number): string => addressOf("timeline", { span: String(span) });
-export const rankAddress = (part: number, device: number | null): string => addressOf("timeline", { rank: String(part), gpu: device === null ? null : String(device) });
+// The GPU work of a rank in its run; null where it is not on the timeline.
+export function rankAddress({ part, device, window }: Rank): string | null {
+  if (part === null || window === null) return null;
+  return addressOf("timeline", { mark: window.join("-"), rank: String(part), gpu: device === null ? null : String(device) });
+}
 export const stretchAddress = (from: number, to: number): string => addressOf("timeline", { from: String(Math.round(from)), to: String(Math.round(to)) });

@@ -239,6 +239,7 @@ export interface Rank {
   label: string;
   device: number | null;
   part: number | null; // which of the page's timelines has it
+  window: [number, number] | null; // when its run was, on the timeline
   total_ns: number | null;
   compute_pct: number | null;
   communication_pct: number | null;

@@ -20,7 +20,7 @@ test("a profile dropped onto the page opens in it, and the report is a click awa
   await page.getByText("The GPU worked 60.0 % of 10.0 ms").waitFor();
   assert.match(await page.locator("header").innerText(), /\.\/service/);
   assert.match(await page.locator(".finding").first().innerText(), /70\.0 %[\s\S]*infer/);
-  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Flame", "Memory", "Suggestions"]);
+  assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Overview", "Timeline", "Flame", "Memory"]);
   await page.keyboard.press("4");
   await page.getByText("20 MB").first().waitFor();
   await page.getByRole("button", { name: "Back to the report" }).click();

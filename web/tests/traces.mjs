@@ -46,13 +46,13 @@ export const linkedTrace = () => ({
   ],
 });
 
-// Steps in which the thread that launches loads data for longer than the GPU works.
-export function loadingTrace() {
+// Steps in which the thread that launches loads data, for longer than the GPU works unless `load` (µs) says else.
+export function loadingTrace(load = 3000) {
   const traceEvents = [];
   for (let step = 0; step < 20; ++step) {
     const at = step * 5100;
     const host = (cat, name, start, dur, args = {}) => traceEvents.push({ ph: "X", cat, name, pid: 9, tid: 9, ts: at + start, dur, args });
-    host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 3000);
+    host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 3000 - load, load);
     host("cuda_runtime", "cudaLaunchKernel", 3010, 5, { correlation: step + 1 });
     host("cuda_runtime", "cudaDeviceSynchronize", 3016, 2007);
     traceEvents.push({ ph: "X", cat: "kernel", name: "gemm", pid: 0, tid: 7, ts: at + 3020, dur: 2000, args: { device: 0, stream: 7, correlation: step + 1 } });

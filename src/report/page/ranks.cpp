@@ -13,17 +13,30 @@ namespace {
 
 using analyze::percent_of;
 
-// `row` is of the same rank where ranks were compared, else null; `part` is which of the page's
-// timelines has it.
+// Where a rank stands on the page.
+struct RankPlace {
+  std::size_t part = 0;       // which of the page's timelines has it
+  std::int64_t begin_ns = 0;  // when the page begins, on the clock of the rank
+};
+
+// `row` is of the same rank where ranks were compared, else null.
 void write_rank(base::JsonWriter& json, const HtaReport& hta, const analyze::RankFindings& rank,
-                const analyze::RankRow* row, std::optional<std::size_t> part) {
+                const analyze::RankRow* row, const std::optional<RankPlace>& place) {
   const std::optional<analyze::Temporal> time = analyze::temporal_of_run(rank);
   const auto share = [&](const char* key, std::int64_t analyze::Temporal::*ns) {
     json.key(key).value(time ? std::optional(percent_of((*time).*ns, time->total_ns))
                              : std::nullopt);
   };
   json.begin_object().key("rank").value(rank.rank).key("label").value(rank_text(hta, rank));
-  json.key("device").value(rank.device).key("part").value(part);
+  json.key("device").value(rank.device).key("part");
+  json.value(place ? std::optional(place->part) : std::nullopt).key("window");
+  if (place && rank.in_run) {
+    const base::Interval& run = rank.in_run->wall.time;
+    json.begin_array().value(run.begin - place->begin_ns);
+    json.value(run.end - place->begin_ns).end_array();
+  } else {
+    json.null();
+  }
   json.key("total_ns").value(time ? std::optional(time->total_ns) : std::nullopt);
   share("compute_pct", &analyze::Temporal::compute_ns);
   share("communication_pct", &analyze::Temporal::communication_ns);
@@ -57,25 +70,23 @@ void write_skew(base::JsonWriter& json, const analyze::RankReport& comparison) {
   json.end_array().end_object();
 }
 
-std::optional<std::size_t> part_of(const analyze::RankFindings& rank,
-                                   std::span<const PlacedTimeline> placed) {
-  if (placed.empty()) return 0;  // the one that there is
+std::optional<RankPlace> place_of(const analyze::RankFindings& rank,
+                                  std::span<const PlacedTimeline> placed) {
   const auto source = [](const PlacedTimeline& one) { return one.timeline.source; };
   const auto found = std::ranges::find(placed, rank.source, source);
   if (found == placed.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - placed.begin());
+  return RankPlace{static_cast<std::size_t>(found - placed.begin()),
+                   found->timeline.begin_ns - found->start_ns};
 }
 
-}  // namespace
-
-void write_ranks(base::JsonWriter& json, const HtaReport& hta,
-                 std::span<const PlacedTimeline> placed) {
+template <typename PlaceOf>
+void write_all(base::JsonWriter& json, const HtaReport& hta, const PlaceOf& place_of_rank) {
   const bool several = hta.ranks.size() > 1;
   const bool compared = hta.comparison && hta.comparison->rows.size() == hta.ranks.size();
   json.key("ranks").begin_array();
   for (std::size_t i = 0; several && i < hta.ranks.size(); ++i) {
     write_rank(json, hta, hta.ranks[i], compared ? &hta.comparison->rows[i] : nullptr,
-               part_of(hta.ranks[i], placed));
+               place_of_rank(hta.ranks[i]));
   }
   json.end_array().key("skew");
   if (several && compared) {
@@ -83,6 +94,19 @@ void write_ranks(base::JsonWriter& json, const HtaReport& hta,
   } else {
     json.null();
   }
+}
+
+}  // namespace
+
+void write_ranks(base::JsonWriter& json, const HtaReport& hta, std::int64_t begin_ns) {
+  write_all(json, hta, [&](const analyze::RankFindings&) {
+    return std::optional(RankPlace{0, begin_ns});
+  });
+}
+
+void write_ranks(base::JsonWriter& json, const HtaReport& hta,
+                 std::span<const PlacedTimeline> placed) {
+  write_all(json, hta, [&](const analyze::RankFindings& rank) { return place_of(rank, placed); });
 }
 
 void write_advice(base::JsonWriter& json, const HtaReport& hta) {

@@ -69,10 +69,11 @@ void write_suggestions(base::JsonWriter& json, const RunReport& report, const tr
 void write_suggestions(base::JsonWriter& json, const HtaReport& hta,
                        std::span<const PlacedTimeline> ranks);
 
-// ranks, skew: one row a GPU of a rank, where there are several; and who waits for whom. Without
-// `placed`, all are of one trace.
+// ranks, skew: one row per GPU of a rank, where there are several, with its place on the timeline,
+// which begins at `begin_ns` where all are of one trace; and who waits for whom
+void write_ranks(base::JsonWriter& json, const HtaReport& hta, std::int64_t begin_ns);
 void write_ranks(base::JsonWriter& json, const HtaReport& hta,
-                 std::span<const PlacedTimeline> placed = {});
+                 std::span<const PlacedTimeline> placed);
 
 // memory: over time, and whose; null where the trace has nothing about it
 void write_memory(base::JsonWriter& json, const trace::Trace& trace, const analyze::Memory& memory);

@@ -13,6 +13,7 @@
 #include "report/page/profile.h"
 #include "report/page/sections.h"
 #include "report/page/story.h"
+#include "report/page/timeline.h"
 
 namespace fathom::report {
 namespace {
@@ -90,7 +91,7 @@ std::string profile_summary(const explain::Analysis& analysis, const RunReport& 
   write_advice(json, HtaReport{});
   write_suggestions(json, report, trace);
   write_profile_memory(json, profile, report.activity.begin_ns);
-  write_ranks(json, HtaReport{});
+  write_ranks(json, HtaReport{}, 0);
   write_warnings(json, trace);
   json.end_object();
   return out;
@@ -147,7 +148,7 @@ std::string page_summary(const explain::Analysis& analysis) {
   write_advice(json, hta);
   write_suggestions(json, report, trace);
   write_memory(json, trace, memory);
-  write_ranks(json, hta);
+  write_ranks(json, hta, page_extent(trace).begin_ns);
   write_warnings(json, trace);
   json.end_object();
   return out;

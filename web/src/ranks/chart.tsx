@@ -15,11 +15,8 @@ const kParts: { part: Part; label: string; key: "compute_pct" | "communication_p
 
 // A bar per rank, parted as everywhere; each leads to its GPU work on the timeline.
 export function RankChart({ ranks }: { ranks: Rank[] }) {
-  const leads = useHasTab()("timeline") && ranks.every(({ part }) => part !== null);
-  const pick = (index: number) => {
-    const rank = ranks[index];
-    if (rank && rank.part !== null) location.hash = rankAddress(rank.part, rank.device);
-  };
+  const leads = useHasTab()("timeline") && ranks.every((rank) => rankAddress(rank) !== null);
+  const pick = (index: number) => { location.hash = rankAddress(ranks[index]!)!; };
   const words = ranks.map((rank) => `${rank.label} idle ${rank.idle_pct === null ? "unknown" : formatPercent(rank.idle_pct)}`).join(", ");
   return (
     <>

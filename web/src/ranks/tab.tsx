@@ -12,7 +12,7 @@ const percent = (label: string, value: (row: Rank) => number | null): Column<Ran
   ({ label, value, text: (row) => known(value(row), formatPercent), unit: "%", width: 92 });
 
 const kColumns: Column<Rank>[] = [
-  { label: "rank", value: (row) => row.rank, text: (row) => <Link to={row.part === null ? null : rankAddress(row.part, row.device)}>{row.label}</Link> },
+  { label: "rank", value: (row) => row.rank, text: (row) => <Link to={rankAddress(row)}>{row.label}</Link> },
   { label: "GPU", value: (row) => row.device, text: (row) => known(row.device, String), width: 54 },
   { label: "run", value: (row) => row.total_ns, text: (row) => known(row.total_ns, formatDuration), unit: "ns", width: 90 },
   { ...percent("compute", (row) => row.compute_pct), narrow: true },

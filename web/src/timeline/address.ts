@@ -11,7 +11,7 @@ export interface Seen {
   pinned: number[] | null; // places in pinnableOf; null where they are as at first
 }
 
-// Whose GPU work an address asks to be summed up: #timeline?rank=1&gpu=0, of the page's timelines the second.
+// Whose GPU work an address asks to be summed up: #timeline?mark=100-200&rank=1&gpu=0, of the page's timelines the second.
 export interface AskedRank {
   part: number;
   device: string | null;

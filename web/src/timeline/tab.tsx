@@ -16,7 +16,7 @@ import { Finder } from "./finder";
 import { hasPath, pathsOf, timelineOf } from "./load";
 import { rankNotes } from "./notes";
 import type { CriticalPath } from "./path";
-import { rangeOfRank } from "./rank";
+import { tracksOfRank } from "./rank";
 import { TimelineScene } from "./scene";
 import { Selection } from "./selection";
 import type { Range } from "./sums";
@@ -87,8 +87,8 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
       made.changed();
     };
     const follow = (hash: string) => {
-      const rank = rankIn(hash);
-      go(rank ? { ...seenIn(""), range: rangeOfRank(timeline, rank) } : seenIn(hash));
+      const [asks, rank] = [seenIn(hash), rankIn(hash)];
+      go(rank && asks.range ? { ...asks, range: { ...asks.range, tracks: tracksOfRank(timeline, rank) } } : asks);
     };
     setScene(made);
     follow(address.first());
