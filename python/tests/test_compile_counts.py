@@ -1,5 +1,6 @@
 """`fathom compile` counts what a plain reading of the logs counts: frames, graph breaks, recompilations, failures, cache events."""
 import collections
+import hashlib
 import json
 import os
 import pathlib
@@ -64,6 +65,14 @@ class CompileCounts(unittest.TestCase):
                 run = subprocess.run([os.environ["FATHOM_PROGRAM"], "compile", path, "--json"], capture_output=True, text=True)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 self.assertEqual(told_counts(json.loads(run.stdout)), plain_counts(path))
+
+    def test_damaged_payloads_are_those_with_another_checksum(self):
+        for path in LOGS:
+            with self.subTest(path.name):
+                said = [(envelope["has_payload"], payload) for envelope, payload in records(path) if "has_payload" in envelope]
+                damaged = sum(hashlib.md5(payload.encode()).hexdigest() != checksum for checksum, payload in said)
+                run = subprocess.run([os.environ["FATHOM_PROGRAM"], "compile", path, "--json"], capture_output=True, text=True)
+                self.assertEqual(json.loads(run.stdout)["logs"][0]["damaged_payloads"], damaged)
 
     def test_a_folder_is_the_job_of_its_ranks(self):
         folder = CORPUS / "torch_trace" / "multi_rank"

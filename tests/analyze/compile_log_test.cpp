@@ -312,6 +312,17 @@ TEST(CompileLog, LinesThatAreNoneAreCounted) {
   EXPECT_TRUE(log.compilations.empty());
 }
 
+TEST(CompileLog, PayloadsWithAnotherChecksumAreCounted) {
+  const auto with_sum = [](const std::string& sum) {
+    return record(R"({"dynamo_guards": {}, "has_payload": ")" + sum + "\"}", "a\nb\n");
+  };
+  const std::string right = with_sum("8cdeb44417f3c26826595d5820cf5700");
+  const std::string none = with_sum("x");
+  EXPECT_EQ(read_compile_log(none + record(R"({"str": ["a", 1]})"), "a.log").damaged_payloads, 0U);
+  EXPECT_EQ(read_compile_log(right, "a.log").damaged_payloads, 0U);
+  EXPECT_EQ(read_compile_log(right + with_sum(std::string(32, '0')), "a.log").damaged_payloads, 1U);
+}
+
 // The logs of the corpus, counted by an independent parser.
 struct PlainCounts {
   std::size_t compilations = 0, cache_events = 0, recompiles = 0, breaks = 0;

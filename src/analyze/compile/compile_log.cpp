@@ -31,6 +31,7 @@ class LogReader {
 
   void read(const LogRecord& record) {
     ++log_.records;
+    if (is_damaged(record)) ++log_.damaged_payloads;
     if (says_nothing(record)) return;
     const auto envelope = members_of(record.json);
     if (!envelope) {

@@ -99,7 +99,8 @@ struct CompileLog {
   std::vector<Compilation> compilations;  // in the order of the log
   std::uint64_t records = 0;
   std::uint64_t unreadable_lines = 0;
-  std::uint64_t unreadable_json = 0;  // records or payloads whose JSON is not right
+  std::uint64_t unreadable_json = 0;   // records or payloads whose JSON is not right
+  std::uint64_t damaged_payloads = 0;  // whose checksum is another
 };
 
 // The function as its author knows it: what torch resumes after a graph break is a part of it.

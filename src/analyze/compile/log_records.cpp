@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/json_scan.h"
+#include "base/md5.h"
 
 namespace fathom::analyze {
 namespace {
@@ -44,6 +45,19 @@ bool is_compile_log(std::string_view head) {
     head.remove_prefix(std::min(end + 1, head.size()));
   }
   return false;
+}
+
+bool is_damaged(const LogRecord& record) {
+  constexpr std::string_view kKey = "\"has_payload\": \"";
+  constexpr std::size_t kDigits = 32;
+  // The last one: other members may hold text.
+  const std::size_t at = record.json.rfind(kKey);
+  if (at == std::string_view::npos) return false;
+  const std::string_view rest = record.json.substr(at + kKey.size());
+  const std::string_view sum = rest.substr(0, kDigits);
+  if (sum.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+  if (rest.size() <= kDigits || rest[kDigits] != '"') return false;
+  return base::md5_hex(payload_text(record)) != sum;
 }
 
 bool says_nothing(const LogRecord& record) {

@@ -20,6 +20,9 @@ struct LogRecord {
 // "a\n\tb" → "a\nb": the payload as it was before it was written to the log.
 std::string payload_text(const LogRecord& record);
 
+// Whether its payload has another checksum (MD5) than the record says; false where it says none.
+bool is_damaged(const LogRecord& record);
+
 // Whether it is of a kind of which we use nothing, told by its first key: half of a log.
 bool says_nothing(const LogRecord& record);
 

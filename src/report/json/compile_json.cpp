@@ -150,6 +150,7 @@ void write_logs(JsonWriter& json, const CompileFindings& found) {
     json.begin_object().key("source").value(log.source).key("rank").value(log.rank);
     json.key("records").value(log.records);
     json.key("unreadable").value(log.unreadable_lines + log.unreadable_json);
+    json.key("damaged_payloads").value(log.damaged_payloads);
     json.key("compilations").begin_array();
     for (const Compilation& one : log.compilations) write_compilation(json, one);
     json.end_array().end_object();

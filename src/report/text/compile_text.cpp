@@ -145,9 +145,14 @@ std::string losses_text(const CompileFindings& found) {
   std::string text;
   for (const CompileLog& log : found.logs) {
     const std::uint64_t lost = log.unreadable_lines + log.unreadable_json;
-    if (lost == 0) continue;
-    text += fmt::format("\n  {}: {} could not be read\n", base::printable(log.source),
-                        base::format_plural(lost, "line", "lines"));
+    const auto add = [&](std::uint64_t count, const char* one, const char* many) {
+      if (count == 0) return;
+      text += fmt::format("\n  {}: {}\n", base::printable(log.source),
+                          base::format_plural(count, one, many));
+    };
+    add(lost, "line could not be read", "lines could not be read");
+    add(log.damaged_payloads, "payload is damaged: its checksum differs",
+        "payloads are damaged: their checksums differ");
   }
   return text;
 }

@@ -24,7 +24,7 @@ export interface CompileReport {
   cudagraph_rerecorded: { function: string; where: string | null; times: number; advice: string | null }[];
   rank_differences: RankDifference[];
   tree: TreeNode[];
-  logs: { source: string; rank: number | null; records: number; unreadable: number; compilations: Compilation[] }[];
+  logs: { source: string; rank: number | null; records: number; unreadable: number; damaged_payloads: number; compilations: Compilation[] }[];
 }
 
 export interface Phases {

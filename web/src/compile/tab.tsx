@@ -21,12 +21,14 @@ export function CompileTab({ source }: TabProps) {
   if (report === null) {
     return <Nothing>This report has no logs of torch.compile. Record them with TORCH_TRACE=logs python train.py, then run fathom compile logs/ -o compile.html.</Nothing>;
   }
+  const damaged = report.logs.reduce((sum, log) => sum + log.damaged_payloads, 0);
   const unreadable = report.logs.reduce((sum, log) => sum + log.unreadable, 0);
   return (
     <>
       <section class="story">
         <h1>{report.story}</h1>
         {unreadable > 0 && <p class="lost">{formatPlural(unreadable, "line", "lines")} of the logs could not be read.</p>}
+        {damaged > 0 && <p class="lost">{formatPlural(damaged, "payload", "payloads")} of the logs differ from their checksum: the log is damaged.</p>}
       </section>
       <Cards cards={cardsOf(report)} label="Figures of torch.compile" />
       {report.tree.length > 0 && <CompileTree report={report} />}
