@@ -78,8 +78,8 @@ class TorchRecording:
         if torch.cuda.is_available():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         self._profile = torch.profiler.profile(activities=activities, record_shapes=True, profile_memory=with_memory)
+        self._profile.__enter__()  # which fails inside of another profiler
         self._scopes = ScopeRecording()
-        self._profile.__enter__()
 
     def end(self) -> Trace:
         self._profile.__exit__(None, None, None)

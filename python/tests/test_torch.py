@@ -136,6 +136,15 @@ class Torch(unittest.TestCase):
                     pass
         self.assertIn("scopes are not in the trace", fathom.from_profiler(prof).warnings[0])
 
+    def test_a_session_inside_of_a_profiler_leaves_no_recording_behind(self):
+        from fathom.profiling import UnifiedProfiler
+
+        with tempfile.TemporaryDirectory() as folder, self.profile_again():
+            with self.assertRaises(RuntimeError):
+                with UnifiedProfiler(folder).profile("inside"):
+                    pass
+        self.assertFalse(fathom.get_profiler().is_recording)
+
     def profile_again(self):
         return self.torch.profiler.profile(activities=[self.torch.profiler.ProfilerActivity.CPU])
 

@@ -65,7 +65,7 @@ bool wait_a_little(const Task& task) {
 
 // Only there does Python run what handles a signal.
 bool is_main_thread() {
-  static const unsigned long main =
+  const auto main =  // asked each time: a child's may be another thread than its parent's
       py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   return PyThread_get_thread_ident() == main;
 }
