@@ -30,8 +30,8 @@ const find = async (page, text) => {
 const press = (name) => (page) => page.getByRole("button", { name, exact: true }).first().click();
 
 const kPictures = [
-  { name: "overview", page: "report", height: 1080 },
-  { name: "overview-dark", page: "report", scheme: "dark", height: 1080 },
+  { name: "overview", page: "report", height: 980 },
+  { name: "overview-dark", page: "report", scheme: "dark", height: 980 },
   { name: "narrow", page: "report", width: 390, height: 844 },
   { name: "gap", page: "report", hash: "timeline", height: 640 },
   { name: "range", page: "report", hash: "timeline?mark=0-218000000", height: 800, act: press("Host") },
