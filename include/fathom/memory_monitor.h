@@ -93,6 +93,10 @@ class FATHOM_API MemoryMonitor {
   // Gives back what it can of `wanted` bytes and says how much that was. Lower priorities first.
   using CleanUp = std::function<std::size_t(std::size_t wanted)>;
   void on_clean_up(int priority, CleanUp clean_up);
+  // A pool gives back what nobody uses, the least recently used segments first, before any other
+  // clean-up of `priority` or above. With `total_bytes`, which it may use, it is a source, too. The
+  // pool outlives the monitor.
+  void manage(MemoryPool& pool, std::optional<std::int64_t> total_bytes = {}, int priority = 0);
   void on_pressure(std::function<void(const PressureEvent&)> listener);
 
   // Looks at all sources now: events, clean-up where pressure is high. `seconds` is the time by
@@ -103,7 +107,8 @@ class FATHOM_API MemoryMonitor {
   void stop();
 
   // Whether no source would become critical, asked anew; cleans up first where that would be so.
-  // Negative sizes do not fit. Without a source everything does.
+  // Negative sizes do not fit. Without a source everything does; one that was not added throws
+  // std::invalid_argument.
   bool can_allocate(double mb);
   bool can_allocate(double mb, std::string_view source);
   std::size_t clean_up(std::size_t wanted);  // bytes that callbacks gave back

@@ -24,6 +24,9 @@ struct MemoryOrigin {
   std::function<void*(std::size_t)> allocate;   // null where there is no room
   std::function<void(void*)> release;           // does not throw
   std::optional<std::int32_t> profiler_device;  // the profiler is told of it as memory of this GPU
+  // Where a recorder tells of the memory itself, as of real devices, the profiler is told of what
+  // is reserved only; else of each block, too.
+  bool is_recorded = false;
 };
 FATHOM_API MemoryOrigin host_memory();
 
@@ -32,7 +35,8 @@ struct PoolBlock {
   void* segment = nullptr;  // as the origin gave it; of a device, perhaps a handle
   std::size_t offset = 0;   // in the segment, a multiple of 512 bytes
   std::size_t bytes = 0;    // that may be used: at least as many as were asked for
-  void* chunk = nullptr;    // the pool's own
+  void* chunk = nullptr;    // the pool's own, here and below
+  std::uint64_t use = 0;    // by which a block that was freed and given to others is known
 
   // Where the origin gives addresses.
   template <typename T>
@@ -52,10 +56,12 @@ struct FATHOM_API PoolStatistics {
   std::size_t peak_reserved_bytes = 0;
   std::size_t segments = 0;
   std::size_t free_bytes = 0;          // in segments, and in no block that is used
+  std::size_t kept_bytes = 0;          // of these, in small blocks that are kept for threads
   std::size_t largest_free_bytes = 0;  // the largest block that needs no new segment
   std::uint64_t clean_ups = 0;         // because there was no memory
   double hit_rate() const;             // reused / allocations; 0 of none
-  double fragmentation() const;  // 1 - largest free / free: 0 is one piece; 0 where none is free
+  // 1 - largest free / free, but for what is kept: 0 is one piece; 0 where none is free.
+  double fragmentation() const;
 };
 
 // There is no memory, after all that could be given back was.
@@ -81,7 +87,8 @@ class FATHOM_API MemoryPool {
   // Throws OutOfMemory. A block of 0 bytes is one of 512.
   PoolBlock allocate(std::size_t bytes);
   std::optional<PoolBlock> try_allocate(std::size_t bytes);
-  // Throws std::invalid_argument for a block that was freed already.
+  // Throws std::invalid_argument for a block that was freed already, whoever has its memory now,
+  // and for one of another pool.
   void free(const PoolBlock& block);
 
   // Gives back segments that nothing uses until at most `keep` bytes are reserved, the least

@@ -17,7 +17,13 @@ void MemoryLog::lower(const Block& block) {
 }
 
 void MemoryLog::add(const MemoryRecord& record, OperationId operation, const Name& call) {
-  if (!record.address || record.bytes == 0) return;
+  if (!record.address || record.bytes == 0) {
+    if (record.bytes == 0 && record.total_reserved) {
+      reserve(record.device, *record.total_reserved);
+      add_point({record.time_ns, allocated_, rss_, reserved_});
+    }
+    return;
+  }
   const Address address{record.device, *record.address};
   const auto known = blocks_.find(address);
   if (known != blocks_.end()) {
@@ -34,17 +40,19 @@ void MemoryLog::add(const MemoryRecord& record, OperationId operation, const Nam
     ++owned.blocks;
     allocated_ += record.bytes;
   }
-  if (record.total_reserved) {
-    std::int64_t& reserved = reserved_on_[record.device];
-    reserved_ = reserved_.value_or(0) + *record.total_reserved - reserved;
-    reserved = *record.total_reserved;
-  }
+  if (record.total_reserved) reserve(record.device, *record.total_reserved);
   const MemoryPoint now{record.time_ns, allocated_, rss_, reserved_};
   if (allocated_ > peak_.allocated) {
     peak_ = now;
     is_at_peak_ = true;
   }
   add_point(now);
+}
+
+void MemoryLog::reserve(std::int32_t device, std::int64_t total) {
+  std::int64_t& reserved = reserved_on_[device];
+  reserved_ = reserved_.value_or(0) + total - reserved;
+  reserved = total;
 }
 
 void MemoryLog::add_rss(std::int64_t time_ns, std::int64_t rss) {

@@ -72,6 +72,7 @@ class MemoryLog {
     }
   };
 
+  void reserve(std::int32_t device, std::int64_t total);
   void lower(const Block& block);
   void add_point(const MemoryPoint& point);
 

@@ -98,7 +98,9 @@ TEST(MemoryMonitor, SaysWhetherItFitsAndCleansUpFirst) {
   monitor.add(tank.source());
   EXPECT_TRUE(monitor.can_allocate(34));
   EXPECT_FALSE(monitor.can_allocate(36));
-  EXPECT_TRUE(monitor.can_allocate(36, "another"));
+  EXPECT_TRUE(monitor.can_allocate(34, "tank"));
+  EXPECT_FALSE(monitor.can_allocate(36, "tank"));
+  EXPECT_THROW(monitor.can_allocate(1, "tnak"), std::invalid_argument);
   EXPECT_FALSE(monitor.can_allocate(-1));
   EXPECT_FALSE(monitor.can_allocate(1e300));
   monitor.on_clean_up(0, [&](std::size_t) {
@@ -109,6 +111,39 @@ TEST(MemoryMonitor, SaysWhetherItFitsAndCleansUpFirst) {
   tank.is_known = false;
   EXPECT_TRUE(monitor.can_allocate(500));
   EXPECT_EQ(monitor.statistics().sources[0].level, std::nullopt);
+}
+
+TEST(MemoryMonitor, HasAPoolGiveBackItsOldestSegmentsUnderPressure) {
+  MemoryPool pool(host_memory());
+  const PoolBlock oldest = pool.allocate(30 * kMb);
+  const PoolBlock newer = pool.allocate(40 * kMb);
+  const PoolBlock used = pool.allocate(20 * kMb);
+  pool.free(oldest);
+  pool.free(newer);
+  MemoryMonitor monitor;
+  monitor.manage(pool, 100 * kMb);
+  monitor.look_at(0);  // 90 % are reserved
+  EXPECT_EQ(pool.statistics().reserved_bytes, 60u * kMb) << "the least recently used went, no more";
+  EXPECT_EQ(monitor.statistics().freed_bytes, 30u * kMb);
+  EXPECT_EQ(monitor.pressure(), Pressure::low);
+  EXPECT_TRUE(monitor.can_allocate(60)) << "what is free makes room";
+  EXPECT_EQ(pool.statistics().reserved_bytes, 20u * kMb);
+  EXPECT_FALSE(monitor.can_allocate(80)) << "what is used stays";
+  pool.free(used);
+}
+
+// Pressure of the machine, which is not a matter of the pool alone.
+TEST(MemoryMonitor, APoolHelpsAnotherSource) {
+  Tank tank;
+  tank.used_mb = 90;
+  MemoryPool pool(host_memory());
+  pool.free(pool.allocate(20 * kMb));
+  MemoryMonitor monitor;
+  monitor.add(tank.source());
+  monitor.manage(pool);
+  monitor.look_at(0);
+  EXPECT_EQ(pool.statistics().reserved_bytes, 0u);
+  EXPECT_EQ(monitor.statistics().sources.size(), 1u);
 }
 
 TEST(MemoryMonitor, RemembersThePeak) {

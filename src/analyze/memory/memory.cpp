@@ -22,8 +22,9 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;  // more than any mac
 
 bool is_credible(const MemoryEvent& event) {
   const auto fits = [](std::int64_t bytes) { return -kMostBytes < bytes && bytes < kMostBytes; };
-  return event.bytes != 0 && fits(event.bytes) && fits(event.total_allocated.value_or(0)) &&
-         fits(event.total_reserved.value_or(0));
+  // A change of what is reserved alone has no bytes.
+  return (event.bytes != 0 || event.total_reserved) && fits(event.bytes) &&
+         fits(event.total_allocated.value_or(0)) && fits(event.total_reserved.value_or(0));
 }
 
 // Allocations of one process on one device.
@@ -139,9 +140,10 @@ void Follower::find_blocks() {
     const MemoryEvent& event = trace_.memory[at];
     Pool& pool = pool_of(event);
     const std::size_t level = changes_.size() + 1;
-    if (!event.address) ++found.without_address;
-    const std::int64_t change =
-        event.bytes > 0 ? allocate(pool, at, level) : free(pool, event, level);
+    if (!event.address && event.bytes != 0) ++found.without_address;
+    const std::int64_t change = event.bytes == 0  ? 0
+                                : event.bytes > 0 ? allocate(pool, at, level)
+                                                  : free(pool, event, level);
     changes_.push_back(change);
     pool.sum += change;
     pool.lowest = std::min(pool.lowest, pool.sum);
@@ -167,7 +169,8 @@ void Follower::find_levels(std::int64_t begin_ns) {
         event.total_allocated ? *event.total_allocated - pool.lowest_total : before + changes_[i];
     now.time_ns = event.time_ns;
     now.allocated += pool.level - before;
-    if (event.total_reserved.value_or(0) > 0) {
+    // Some sources say 0 where they do not know.
+    if (event.total_reserved && (*event.total_reserved > 0 || pool.reserved)) {
       now.reserved = now.reserved.value_or(0) + *event.total_reserved - pool.reserved.value_or(0);
       pool.reserved = event.total_reserved;
     }

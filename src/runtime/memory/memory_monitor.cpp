@@ -4,6 +4,7 @@
 #include <array>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "fathom/figures.h"
@@ -162,6 +163,15 @@ void MemoryMonitor::on_clean_up(int priority, CleanUp clean_up) {
   state_->clean_ups.insert(after, {priority, std::move(clean_up)});
 }
 
+void MemoryMonitor::manage(MemoryPool& pool, std::optional<std::int64_t> total_bytes,
+                           int priority) {
+  if (total_bytes) add(pool_level(pool, *total_bytes));
+  on_clean_up(priority, [&pool](std::size_t wanted) {
+    const std::size_t reserved = pool.statistics().reserved_bytes;
+    return pool.trim(reserved - std::min(reserved, wanted));
+  });
+}
+
 void MemoryMonitor::on_pressure(std::function<void(const PressureEvent&)> listener) {
   const std::lock_guard lock(state_->mutex);
   state_->listeners.push_back(std::move(listener));
@@ -209,6 +219,10 @@ bool MemoryMonitor::can_allocate(double mb, std::string_view source) {
   const double bytes = mb * kBytesPerMb;
   if (bytes > 0x1p62) return false;
   const std::lock_guard lock(state_->mutex);
+  const auto is_meant = [&](const Watched& watched) { return watched.source.name == source; };
+  if (!source.empty() && std::ranges::none_of(state_->sources, is_meant)) {
+    throw std::invalid_argument(std::string(source) + ": no such source of the memory monitor");
+  }
   const auto fits = [&] { return state_->would_fit(bytes, source); };
   if (fits()) return true;
   state_->relieve(fits, static_cast<std::size_t>(bytes));

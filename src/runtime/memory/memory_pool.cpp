@@ -52,9 +52,17 @@ std::size_t kept_size(std::size_t bytes) {
   return bytes / kBlockStep - 1;
 }
 
+MemoryRecord reserved_on(std::int32_t device, std::size_t reserved) {
+  MemoryRecord record;
+  record.time_ns = now_ns();
+  record.device = device;
+  record.total_reserved = static_cast<std::int64_t>(reserved);
+  return record;
+}
+
 void tell_profiler(const MemoryOrigin& origin, const Chunk& chunk, bool is_free,
                    std::size_t reserved) {
-  if (!origin.profiler_device) return;
+  if (!origin.profiler_device || origin.is_recorded) return;
   static const Name allocate_name("MemoryPool::allocate");
   thread_local const std::int64_t thread = gettid();
   const auto bytes = static_cast<std::int64_t>(chunk.bytes);
@@ -77,8 +85,9 @@ double PoolStatistics::hit_rate() const {
 }
 
 double PoolStatistics::fragmentation() const {
-  if (free_bytes == 0) return 0;
-  return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(free_bytes);
+  const std::size_t in_pieces = free_bytes - std::min(free_bytes, kept_bytes);
+  if (in_pieces == 0) return 0;
+  return 1 - static_cast<double>(largest_free_bytes) / static_cast<double>(in_pieces);
 }
 
 MemoryOrigin host_memory() {
@@ -99,6 +108,7 @@ struct MemoryPool::State {
   Chunk* take(std::size_t bytes);
   Chunk* take_or_grow(std::size_t bytes);
   void count(const Chunk& chunk);
+  void tell_reserved();  // where it is another than the profiler knows
 
   MemoryOrigin origin;
   std::array<ThreadSlot, kThreadSlots> slots;
@@ -112,7 +122,9 @@ struct MemoryPool::State {
   std::atomic<std::uint64_t> total = 0;
   std::atomic<std::uint64_t> allocations = 0;
   std::atomic<std::uint64_t> frees = 0;
+  std::atomic<std::size_t> kept = 0;     // bytes
   std::atomic<std::uint64_t> grown = 0;  // allocations that needed the origin
+  std::atomic<std::size_t> told_reserved = 0;
 };
 
 Chunk* MemoryPool::State::take_kept(std::size_t bytes) {
@@ -122,7 +134,8 @@ Chunk* MemoryPool::State::take_kept(std::size_t bytes) {
   const std::lock_guard lock(slot.mutex);
   if (slot.counts[size] == 0) return nullptr;
   Chunk* const chunk = slot.chunks[size][--slot.counts[size]];
-  chunk->state = Chunk::State::used;
+  kept -= chunk->bytes;
+  chunk->take();
   return chunk;
 }
 
@@ -133,6 +146,7 @@ bool MemoryPool::State::keep(Chunk* chunk) {
   const std::lock_guard lock(slot.mutex);
   if (slot.counts[size] == kKeptPerSize) return false;
   slot.chunks[size][slot.counts[size]++] = chunk;
+  kept += chunk->bytes;
   return true;
 }
 
@@ -141,7 +155,11 @@ void MemoryPool::State::drop_kept() {
     const std::lock_guard slot_lock(slot.mutex);
     const std::lock_guard lock(mutex);
     for (std::size_t size = 0; size < kKeptSizes; ++size) {
-      while (slot.counts[size] > 0) segments.give_back(slot.chunks[size][--slot.counts[size]]);
+      while (slot.counts[size] > 0) {
+        Chunk* const chunk = slot.chunks[size][--slot.counts[size]];
+        kept -= chunk->bytes;
+        segments.give_back(chunk);
+      }
     }
   }
 }
@@ -183,7 +201,17 @@ void MemoryPool::State::count(const Chunk& chunk) {
   std::size_t most = peak;
   while (most < now && !peak.compare_exchange_weak(most, now)) {
   }
-  tell_profiler(origin, chunk, false, segments.reserved());
+  if (origin.is_recorded) return tell_reserved();
+  const std::size_t reserved = segments.reserved();
+  tell_profiler(origin, chunk, false, reserved);
+  told_reserved = reserved;
+}
+
+void MemoryPool::State::tell_reserved() {
+  if (!origin.profiler_device) return;
+  const std::size_t reserved = segments.reserved();
+  if (told_reserved.exchange(reserved) == reserved) return;
+  profiler().record(reserved_on(*origin.profiler_device, reserved));
 }
 
 MemoryPool::MemoryPool(MemoryOrigin origin, const PoolOptions& options)
@@ -195,7 +223,7 @@ std::optional<PoolBlock> MemoryPool::try_allocate(std::size_t bytes) {
   Chunk* const chunk = state_->take(runtime::rounded(std::max<std::size_t>(bytes, 1), kBlockStep));
   if (chunk == nullptr) return std::nullopt;
   state_->count(*chunk);
-  return PoolBlock{chunk->segment->origin, chunk->offset, chunk->bytes, chunk};
+  return PoolBlock{chunk->segment->origin, chunk->offset, chunk->bytes, chunk, chunk->use()};
 }
 
 PoolBlock MemoryPool::allocate(std::size_t bytes) {
@@ -213,8 +241,8 @@ PoolBlock MemoryPool::allocate(std::size_t bytes) {
 
 void MemoryPool::free(const PoolBlock& block) {
   auto* const chunk = static_cast<Chunk*>(block.chunk);
-  auto expected = Chunk::State::used;
-  if (chunk == nullptr || !chunk->state.compare_exchange_strong(expected, Chunk::State::kept)) {
+  const bool is_own = chunk != nullptr && chunk->owner == &state_->segments;
+  if (!is_own || !chunk->keep(block.use)) {
     throw std::invalid_argument(state_->origin.name + ": freed a block that is not used");
   }
   tell_profiler(state_->origin, *chunk, true, state_->segments.reserved());
@@ -227,8 +255,13 @@ void MemoryPool::free(const PoolBlock& block) {
 
 std::size_t MemoryPool::trim(std::size_t keep) {
   state_->drop_kept();
-  const std::lock_guard lock(state_->mutex);
-  return state_->segments.trim(keep);
+  std::size_t freed = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    freed = state_->segments.trim(keep);
+  }
+  state_->tell_reserved();
+  return freed;
 }
 
 void MemoryPool::on_out_of_memory(std::function<std::size_t(std::size_t wanted)> clean_up) {
@@ -249,6 +282,7 @@ PoolStatistics MemoryPool::statistics() const {
   now.peak_reserved_bytes = state_->segments.peak_reserved();
   now.segments = state_->segments.count();
   now.free_bytes = now.reserved_bytes - std::min(now.reserved_bytes, now.current_bytes);
+  now.kept_bytes = state_->kept;
   now.largest_free_bytes = state_->segments.largest_free();
   now.clean_ups = state_->clean_ups;
   return now;

@@ -23,7 +23,10 @@ Segments::~Segments() {
 }
 
 Chunk* Segments::new_chunk(Segment* segment, std::size_t offset, std::size_t bytes) {
-  if (spare_chunks_.empty()) spare_chunks_.push_back(&chunks_.emplace_back());
+  if (spare_chunks_.empty()) {
+    spare_chunks_.push_back(&chunks_.emplace_back());
+    spare_chunks_.back()->owner = this;
+  }
   Chunk* const chunk = spare_chunks_.back();
   spare_chunks_.pop_back();
   chunk->segment = segment;
@@ -31,7 +34,7 @@ Chunk* Segments::new_chunk(Segment* segment, std::size_t offset, std::size_t byt
   chunk->bytes = bytes;
   chunk->before = nullptr;
   chunk->after = nullptr;
-  chunk->state = Chunk::State::free;
+  chunk->free();
   return chunk;
 }
 
@@ -44,7 +47,10 @@ Chunk* Segments::take(std::size_t bytes) {
   if (found == free.end()) return nullptr;
   Chunk* const chunk = *found;
   free.erase(found);
-  if (chunk->bytes > bytes) {
+  // As PyTorch does: of a large block a rest that could only hold small ones stays with it, so that
+  // it is whole again for the next of its size.
+  const std::size_t least_rest = bytes <= kSmallBlock ? kBlockStep : kSmallBlock + kBlockStep;
+  if (chunk->bytes >= bytes + least_rest) {
     Chunk* const rest = new_chunk(chunk->segment, chunk->offset + bytes, chunk->bytes - bytes);
     rest->before = chunk;
     rest->after = chunk->after;
@@ -53,7 +59,7 @@ Chunk* Segments::take(std::size_t bytes) {
     chunk->bytes = bytes;
     free.insert(rest);
   }
-  chunk->state = Chunk::State::used;
+  chunk->take();
   chunk->segment->last_used = takes_;
   return chunk;
 }
@@ -83,8 +89,8 @@ bool Segments::grow(std::size_t bytes) {
 }
 
 void Segments::give_back(Chunk* chunk) {
-  chunk->state = Chunk::State::free;
-  if (Chunk* const after = chunk->after; after != nullptr && after->state == Chunk::State::free) {
+  chunk->free();
+  if (Chunk* const after = chunk->after; after != nullptr && after->state() == Chunk::State::free) {
     free_of(after).erase(after);
     chunk->bytes += after->bytes;
     chunk->after = after->after;
@@ -92,7 +98,7 @@ void Segments::give_back(Chunk* chunk) {
     forget(after);
   }
   if (Chunk* const before = chunk->before;
-      before != nullptr && before->state == Chunk::State::free) {
+      before != nullptr && before->state() == Chunk::State::free) {
     free_of(before).erase(before);
     before->bytes += chunk->bytes;
     before->after = chunk->after;
@@ -107,7 +113,7 @@ std::size_t Segments::trim(std::size_t keep) {
   std::vector<Segment*> unused;
   for (const auto& segment : segments_) {
     const Chunk& first = *segment->first;
-    if (first.state == Chunk::State::free && first.bytes == segment->bytes) {
+    if (first.state() == Chunk::State::free && first.bytes == segment->bytes) {
       unused.push_back(segment.get());
     }
   }

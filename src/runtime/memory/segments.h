@@ -24,12 +24,32 @@ struct Segment;
 // A part of a segment: used, kept for a thread, or free. Neighbours are linked.
 struct Chunk {
   enum class State : std::uint8_t { free, used, kept };
+  const void* owner = nullptr;  // the segments that it belongs to, for good
   Segment* segment = nullptr;
   std::size_t offset = 0;
   std::size_t bytes = 0;
   Chunk* before = nullptr;
   Chunk* after = nullptr;
-  std::atomic<State> state = State::free;  // a neighbour's is read under another lock
+
+  // Both in one, so that one exchange tells whether a block is still the use that it was given for.
+  // A neighbour's state is read under another lock.
+  static constexpr std::uint64_t kStates = 4;
+  std::atomic<std::uint64_t> use_and_state = 0;
+
+  State state() const { return static_cast<State>(use_and_state % kStates); }
+  void free() { use_and_state = of(use(), State::free); }
+  std::uint64_t use() const { return use_and_state / kStates; }
+  void take() { use_and_state = of(use() + 1, State::used); }  // for somebody new
+  // By whoever has this use of it, and once.
+  bool keep(std::uint64_t use) {
+    std::uint64_t expected = of(use, State::used);
+    return use_and_state.compare_exchange_strong(expected, of(use, State::kept));
+  }
+
+ private:
+  static std::uint64_t of(std::uint64_t use, State state) {
+    return use * kStates + static_cast<std::uint64_t>(state);
+  }
 };
 
 struct Segment {
@@ -74,7 +94,8 @@ class Segments {
   const MemoryOrigin& origin_;
   const std::size_t most_bytes_;
   std::vector<std::unique_ptr<Segment>> segments_;
-  // Never freed, so that a block that is given back twice is found out and does no harm.
+  // Never freed, and uses of one are counted: a block that is given back twice is found out and
+  // does no harm, even where somebody else has its memory now.
   std::deque<Chunk> chunks_;
   std::vector<Chunk*> spare_chunks_;
   FreeChunks free_[2];                     // of small segments, of others
