@@ -36,6 +36,7 @@ struct Ran {
   Route route;             // where it ran, and what was expected
   double took_ns = 0;      // on the device
   double transfer_ns = 0;  // to it and back
+  double prepare_ns = 0;  // until there was memory: the first call of a device compiles its kernels
 };
 
 // Something the program may want to know of; the result was right all the same.

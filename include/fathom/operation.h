@@ -31,6 +31,7 @@ FATHOM_API std::optional<Operation> operation_named(std::string_view name);
 // What a device can do, roughly. It is where predictions begin, until something was measured.
 struct DeviceModel {
   std::string name = {};            // "cpu", "opencl:0"
+  std::string description = {};     // by which it is known again; empty: not known
   bool shares_host_memory = false;  // no transfers
   double launch_ns = 0;             // until work begins
   double link_latency_ns = 0;       // of each transfer

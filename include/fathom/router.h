@@ -48,6 +48,7 @@ struct Route {
   DeviceIndex where = kHost;  // where the data is
   RouteCause cause = RouteCause::only_device;
   double size = 0;
+  double bytes = 0;        // that it reads and writes
   double expected_ns = 0;  // with transfers
   double other_ns = 0;
 };
@@ -64,9 +65,10 @@ struct RouteStatistics {
 };
 
 struct RouterOptions {
-  // Exploring may cost this share of the time that was spent. 0: never.
+  // Exploring may cost this share of the time that was spent. 0: never. What an exploring call
+  // really cost is charged: one that took longer than expected is paid back before the next.
   double exploration_share = 0.01;
-  // A call that explores never takes longer than this many times the best that is known.
+  // A call explores only where it is expected to take at most this many times the best.
   double exploration_bound = 10;
   // FATHOM_ROUTE in the environment: "matmul=cpu,*=opencl:0". Absent: not asked for.
   std::optional<std::string> environment = {};
@@ -87,15 +89,25 @@ class FATHOM_API Router {
   const std::vector<DeviceModel>& devices() const;
   std::optional<DeviceIndex> device_named(std::string_view name) const;
 
-  // Data are at `where`, and the result is wanted there. Sizes below 1 are taken for 1.
-  Route route(Operation operation, double size, DeviceIndex where = kHost) const;
+  // Data are at `where`, and the result is wanted there. Sizes below 1 are taken for 1. `bytes` is
+  // what the operation reads and writes, by which transfers and room on a device are judged;
+  // absent, it is what the size says: of a product, that of a square. A device that does not exist
+  // throws std::runtime_error, here and below.
+  Route route(Operation operation, double size, DeviceIndex where = kHost,
+              std::optional<double> bytes = {}) const;
   std::string reason(const Route& route) const;  // one line
-  // What it would take, with transfers; nothing where the device is lost.
+  // What it would take, with transfers; nothing where the device is lost or has no room.
   std::optional<double> expected_ns(Operation operation, double size, DeviceIndex device,
-                                    DeviceIndex where = kHost) const;
+                                    DeviceIndex where = kHost,
+                                    std::optional<double> bytes = {}) const;
 
-  // What a call took on its device, without transfers; and what a transfer took.
-  void learn(const Route& route, double ns);
+  // What a call took on its device, without transfers; and in all, with transfers and what it had
+  // to wait for, where that is known.
+  void learn(const Route& route, double ns, std::optional<double> whole_ns = {});
+  // The same of a call that says nothing of the next, because it warmed up or failed: what it took
+  // is charged, where it explored.
+  void charge(const Route& route, double whole_ns);
+  // What a transfer took.
   void learn_transfer(DeviceIndex device, std::size_t bytes, double ns);
   // Calls measured at leisure: the curve of a profile. Replaces what was known.
   void calibrate(Operation operation, DeviceIndex device, const std::vector<CallTime>& calls);

@@ -97,11 +97,12 @@ std::unique_ptr<Compute::State> state_of_this_machine(const ComputeOptions& opti
       told != nullptr && !router.environment) {
     router.environment = told;
   }
-  auto state = std::make_unique<Compute::State>(std::move(devices), std::move(clock), router);
-  if (!options.uses_machine_profile) return state;
-  const auto profile = runtime::machine_profile_or_why_not(runtime::machine_profile_path());
-  if (profile) runtime::apply(*profile, state->router);
-  return state;
+  std::optional<runtime::MachineProfile> profile;
+  if (options.uses_machine_profile) {
+    profile = runtime::machine_profile_or_why_not(runtime::machine_profile_path());
+  }
+  return std::make_unique<Compute::State>(std::move(devices), std::move(clock), router,
+                                          profile ? &*profile : nullptr);
 }
 
 }  // namespace

@@ -44,49 +44,56 @@ class CallScope {
   Scope long_;
 };
 
-std::vector<DeviceModel> models_of(const std::vector<std::unique_ptr<Device>>& devices) {
+std::vector<DeviceModel> models_of(const std::vector<std::unique_ptr<Device>>& devices,
+                                   const runtime::MachineProfile* profile) {
   std::vector<DeviceModel> models;
-  for (const auto& device : devices) models.push_back(device->model());
-  return models;
+  for (const auto& device : devices) {
+    models.push_back(device->model());
+    models.back().description = device->description();
+  }
+  return profile != nullptr ? runtime::with_measured(std::move(models), *profile) : models;
 }
 
 }  // namespace
 
 Compute::State::State(std::vector<std::unique_ptr<Device>> own_devices,
-                      std::unique_ptr<runtime::Clock> own_clock, const RouterOptions& options)
+                      std::unique_ptr<runtime::Clock> own_clock, const RouterOptions& options,
+                      const runtime::MachineProfile* profile)
     : clock(std::move(own_clock)),
       devices(std::move(own_devices)),
-      router(models_of(devices), options),
+      router(models_of(devices, profile), options),
       is_warm(kOperations * devices.size()) {
+  if (profile != nullptr) runtime::apply(*profile, router);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Device* const device = devices[i].get();
-    const bool is_host = i == kHost;
-    // Recorders tell of the memory of devices that exist.
-    const bool is_simulated = std::string_view(device->backend()) == "simulated";
     MemoryOrigin origin = {
         .name = device->model().name,
         .allocate = [device](std::size_t bytes) { return device->allocate(bytes); },
         .release = [device](void* segment) noexcept { device->release(segment); },
-        .profiler_device = is_simulated && !is_host
-                               ? std::optional(static_cast<std::int32_t>(i - 1))
-                               : std::nullopt};
-    pools.push_back(std::make_unique<MemoryPool>(is_host ? host_memory() : std::move(origin)));
+        .profiler_device = device->gpu(),
+        .is_recorded = std::string_view(device->backend()) != "simulated"};
+    pools.push_back(std::make_unique<MemoryPool>(i == kHost ? host_memory() : std::move(origin)));
   }
 }
 
 void Compute::State::tell(DeviceIndex device, const std::string& what) {
-  const std::lock_guard lock(listener_mutex);
-  for (const auto& listener : listeners) listener({devices[device]->model().name, what});
+  std::vector<std::function<void(const ComputeEvent&)>> own;  // they may compute, and be told too
+  {
+    const std::lock_guard lock(listener_mutex);
+    own = listeners;
+  }
+  for (const auto& listener : own) listener({devices[device]->model().name, what});
 }
 
-void Compute::State::learn(const Ran& ran) {
+void Compute::State::learn(const Ran& ran, double whole_ns) {
   const std::size_t pair =
       static_cast<std::size_t>(ran.route.operation) * devices.size() + ran.route.device;
   if (!is_warm[pair].load(std::memory_order_relaxed)) {
     is_warm[pair] = true;
+    router.charge(ran.route, whole_ns);
     return;
   }
-  router.learn(ran.route, ran.took_ns);
+  router.learn(ran.route, ran.took_ns, whole_ns);
 }
 
 Ran Compute::State::run_on_host(Route route, std::span<const Input> inputs,
@@ -98,20 +105,21 @@ Ran Compute::State::run_on_host(Route route, std::span<const Input> inputs,
   const std::int64_t begin = clock->now_ns();
   work(*devices[kHost], std::span(in).first(inputs.size()), std::span(out).first(outputs.size()));
   Ran ran = {.route = route, .took_ns = static_cast<double>(clock->now_ns() - begin)};
-  learn(ran);
+  learn(ran, ran.took_ns);
   return ran;
 }
 
 Ran Compute::State::run_on_device(const Route& route, std::span<const Input> inputs,
                                   std::span<const Output> outputs, const Work& work) {
   Device& device = *devices[route.device];
+  const std::int64_t begin = clock->now_ns();
   runtime::PoolBlocks blocks(*pools[route.device]);
   std::vector<Place> in;
   std::vector<Place> out;
   for (const Input& input : inputs) in.push_back(blocks.add(input.bytes));
   for (const Output& output : outputs) out.push_back(blocks.add(output.bytes));
-  Ran ran = {.route = route};
   std::int64_t before = clock->now_ns();
+  Ran ran = {.route = route, .prepare_ns = static_cast<double>(before - begin)};
   const auto elapsed = [&] {
     const std::int64_t now = clock->now_ns();
     return static_cast<double>(now - std::exchange(before, now));
@@ -133,29 +141,36 @@ Ran Compute::State::run_on_device(const Route& route, std::span<const Input> inp
     device.read(outputs[i].data, out[i], outputs[i].bytes);
     count_transfer(outputs[i].bytes);
   }
-  learn(ran);
+  learn(ran, static_cast<double>(clock->now_ns() - begin));
   return ran;
 }
 
 Ran Compute::State::run(Operation operation, double size, std::span<const Input> inputs,
                         std::span<const Output> outputs, const Work& work) {
-  Route route = router.route(operation, size);
+  double bytes = 0;
+  for (const Input& input : inputs) bytes += static_cast<double>(input.bytes);
+  for (const Output& output : outputs) bytes += static_cast<double>(output.bytes);
+  Route route = router.route(operation, size, kHost, bytes);
   while (true) {
     const CallScope scope(route, *devices[route.device]);
     if (devices[route.device]->model().shares_host_memory && route.device == kHost) {
       return run_on_host(route, inputs, outputs, work);
     }
+    const std::int64_t begin = clock->now_ns();
+    const auto charge = [&] { router.charge(route, static_cast<double>(clock->now_ns() - begin)); };
     try {
       return run_on_device(route, inputs, outputs, work);
     } catch (const runtime::DeviceLost& lost) {
+      charge();
       router.lose(route.device);
       tell(route.device, std::string(lost.what()) + "; continuing without it");
-      route = router.route(operation, size);
+      route = router.route(operation, size, kHost, bytes);
     } catch (const OutOfMemory& full) {
+      charge();
       tell(route.device, std::string(full.what()) + "; this call runs on the host");
       route.device = kHost;
       route.cause = RouteCause::only_device;
-      route.expected_ns = router.expected_ns(operation, size, kHost).value_or(0);
+      route.expected_ns = router.expected_ns(operation, size, kHost, kHost, bytes).value_or(0);
     }
   }
 }

@@ -8,12 +8,15 @@
 
 #include "fathom/compute.h"
 #include "runtime/device.h"
+#include "runtime/machine_profile.h"
 
 namespace fathom {
 
 struct Compute::State {
+  // Of a profile, the router takes what was measured on these devices.
   State(std::vector<std::unique_ptr<runtime::Device>> own_devices,
-        std::unique_ptr<runtime::Clock> own_clock, const RouterOptions& options);
+        std::unique_ptr<runtime::Clock> own_clock, const RouterOptions& options,
+        const runtime::MachineProfile* profile = nullptr);
 
   // Data of the host that goes to or comes from a device.
   struct Input {
@@ -30,6 +33,8 @@ struct Compute::State {
   Ran run(Operation operation, double size, std::span<const Input> inputs,
           std::span<const Output> outputs, const Work& work);
 
+  // What a call took, in all too.
+  void learn(const Ran& ran, double whole_ns);
   void tell(DeviceIndex device, const std::string& what);
 
   std::unique_ptr<runtime::Clock> clock;  // outlives the devices
@@ -38,7 +43,7 @@ struct Compute::State {
   std::vector<std::unique_ptr<MemoryPool>> pools;  // one per device; gone before it
   // The first call of an operation on a device warms it up, and teaches nothing.
   std::vector<std::atomic<bool>> is_warm;
-  std::mutex listener_mutex;
+  std::mutex listener_mutex;  // not held while they are called
   std::vector<std::function<void(const ComputeEvent&)>> listeners;
 
  private:
@@ -46,7 +51,6 @@ struct Compute::State {
                   const Work& work);
   Ran run_on_device(const Route& route, std::span<const Input> inputs,
                     std::span<const Output> outputs, const Work& work);
-  void learn(const Ran& ran);
 };
 
 }  // namespace fathom

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class Device {
   const DeviceModel& model() const { return model_; }
   virtual const char* backend() const = 0;      // "cpu", "cuda", "opencl", "simulated"
   virtual std::string description() const = 0;  // for people
+  // Its number for the profiler, as recorders count; nothing: the host.
+  virtual std::optional<std::int32_t> gpu() const { return std::nullopt; }
 
   virtual void* allocate(std::size_t bytes) = 0;  // null where there is no room
   virtual void release(void* segment) noexcept = 0;

@@ -74,6 +74,7 @@ DeviceModel model_of(std::string_view object) {
   };
   members(object, [&](std::string_view key, std::string_view value) {
     if (key == "name") model.name = text_of(value);
+    if (key == "description") model.description = text_of(value);
     if (key == "shares_host_memory") model.shares_host_memory = value == "true";
     if (key == "launch_ns") model.launch_ns = positive(value);
     if (key == "link_latency_ns") model.link_latency_ns = positive(value);
@@ -112,6 +113,7 @@ ProfileCurve curve_of(std::string_view object) {
 
 void write_model(base::JsonWriter& json, const DeviceModel& model) {
   json.begin_object().key("name").value(model.name);
+  if (!model.description.empty()) json.key("description").value(model.description);
   json.key("shares_host_memory").value(model.shares_host_memory);
   json.key("launch_ns").value(model.launch_ns);
   json.key("link_latency_ns").value(model.link_latency_ns);
@@ -258,10 +260,39 @@ std::optional<MachineProfile> machine_profile_or_why_not(const std::string& path
   }
 }
 
+bool is_same(const DeviceModel& measured, const DeviceModel& now) {
+  return measured.name == now.name && (measured.description == now.description ||
+                                       measured.description.empty() || now.description.empty());
+}
+
+std::vector<DeviceModel> with_measured(std::vector<DeviceModel> devices,
+                                       const MachineProfile& profile) {
+  for (DeviceModel& device : devices) {
+    const auto found = std::ranges::find(profile.devices, device.name, &DeviceModel::name);
+    if (found == profile.devices.end()) continue;
+    if (!is_same(*found, device)) {
+      base::say(stderr, base::printable(fmt::format(
+                            "fathom: {}: '{}' was measured, '{}' is there now. {}", device.name,
+                            found->description, device.description, kMakeAnew)) +
+                            "\n");
+      continue;
+    }
+    device.launch_ns = found->launch_ns;
+    device.link_latency_ns = found->link_latency_ns;
+    device.link_bytes_per_second = found->link_bytes_per_second;
+  }
+  return devices;
+}
+
 void apply(const MachineProfile& profile, Router& router) {
   for (const ProfileCurve& curve : profile.curves) {
     const auto device = router.device_named(curve.device);
-    if (device) router.calibrate(curve.operation, *device, curve.calls);
+    if (!device) continue;
+    const auto measured = std::ranges::find(profile.devices, curve.device, &DeviceModel::name);
+    if (measured != profile.devices.end() && !is_same(*measured, router.devices()[*device])) {
+      continue;
+    }
+    router.calibrate(curve.operation, *device, curve.calls);
   }
   for (const auto& [operation, name] : profile.routes) {
     const auto device = router.device_named(name);

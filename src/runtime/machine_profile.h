@@ -46,6 +46,12 @@ MachineProfile parse_machine_profile(const std::string& text, const std::string&
 std::optional<MachineProfile> machine_profile_or_why_not(
     const std::string& path, std::string_view instead = "Defaults are used");
 
+// The same devices, with the launches and links that were measured on them. What the profile knows
+// of a name that another device has now is left aside, which is said in one line on standard error.
+std::vector<DeviceModel> with_measured(std::vector<DeviceModel> devices,
+                                       const MachineProfile& profile);
+// Whether a device is the one that was measured under its name.
+bool is_same(const DeviceModel& measured, const DeviceModel& now);
 // Tells a router what the profile knows of its devices.
 void apply(const MachineProfile& profile, Router& router);
 

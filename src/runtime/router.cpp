@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "runtime/router_state.h"
 #include "runtime/work.h"
@@ -16,35 +15,40 @@ using runtime::Candidate;
 using runtime::CostCurve;
 using runtime::Learner;
 using runtime::log2_of_size;
+using runtime::Question;
 using runtime::Told;
 
-// Every so many decisions of a thread it is asked whether one should explore.
-constexpr unsigned kDecisionsPerLook = 32;
+// For one decision in 32 it is asked whether it should explore. Which one, is left to chance: a
+// program that asks for several operations in turn, of one router or of several, has each looked
+// at.
+bool may_look() {
+  thread_local std::uint32_t dice = 1;
+  dice = dice * 1664525u + 1013904223u;
+  return dice >> 27 == 0;
+}
 
 }  // namespace
 
 // What each decision passes through is in this file, so that the compiler can inline it.
-double Router::State::transfers_ns(Operation operation, double size, DeviceIndex device,
+double Router::State::transfers_ns(Operation operation, double bytes, DeviceIndex device,
                                    DeviceIndex where) const {
   if (device == where || !links_matter) return 0;
   double ns = 0;
   for (const DeviceIndex end : {device, where}) {  // what leaves one passes the host
     if (devices[end].shares_host_memory) continue;
-    ns += runtime::modelled_transfers_ns(devices[end], operation, size) *
+    ns += runtime::modelled_transfers_of(devices[end], operation, bytes) *
           double{link_slowness[end].load(std::memory_order_relaxed)};
   }
   return ns;
 }
 
-std::optional<double> Router::State::expected(Operation operation, double size, float log2_size,
-                                              DeviceIndex device, DeviceIndex where) const {
+std::optional<double> Router::State::expected(const Question& question, DeviceIndex device) const {
   if (lost[device].load(std::memory_order_relaxed)) return std::nullopt;
   const std::optional<std::uint64_t>& memory = devices[device].memory_bytes;
-  if (memory && runtime::bytes_touched(operation, size) > static_cast<double>(*memory)) {
-    return std::nullopt;
-  }
-  const std::size_t index = static_cast<std::size_t>(operation) * devices.size() + device;
-  return learners[index]->curve.ns(log2_size) + transfers_ns(operation, size, device, where);
+  if (memory && question.bytes > static_cast<double>(*memory)) return std::nullopt;
+  const std::size_t index = static_cast<std::size_t>(question.operation) * devices.size() + device;
+  return learners[index]->curve.ns(question.log2_size) +
+         transfers_ns(question.operation, question.bytes, device, question.where);
 }
 
 bool Router::State::told(Operation operation, Route& route) const {
@@ -77,12 +81,15 @@ std::optional<DeviceIndex> Router::device_named(std::string_view name) const {
   return static_cast<DeviceIndex>(found - state_->devices.begin());
 }
 
-Route Router::route(Operation operation, double size, DeviceIndex where) const {
+Route Router::route(Operation operation, double size, DeviceIndex where,
+                    std::optional<double> bytes) const {
+  state_->expect_device(where);
   Route route = {.operation = operation, .where = where, .size = std::max(size, 1.0)};
-  const auto log2_size = log2_of_size(route.size);
+  route.bytes = bytes.value_or(runtime::bytes_touched(operation, route.size));
+  const Question question = {operation, log2_of_size(route.size), route.bytes, where};
   std::size_t possible = 0;
   for (DeviceIndex device = 0; device < state_->devices.size(); ++device) {
-    const auto ns = state_->expected(operation, route.size, log2_size, device, where);
+    const auto ns = state_->expected(question, device);
     if (!ns) continue;
     if (possible == 0 || *ns < route.expected_ns) {
       route.other = possible == 0 ? device : route.device;
@@ -98,15 +105,12 @@ Route Router::route(Operation operation, double size, DeviceIndex where) const {
   if (possible > 1) route.cause = RouteCause::fastest;
   const Candidate best = {route.device, route.expected_ns};
   if (state_->told(operation, route)) {
-    route.expected_ns =
-        state_->expected(operation, route.size, log2_size, route.device, where).value_or(0);
+    route.expected_ns = state_->expected(question, route.device).value_or(0);
     if (route.device != best.device) route.other = best.device, route.other_ns = best.ns;
     return route;
   }
-  thread_local unsigned decisions = 0;
-  if (possible > 1 && state_->options.exploration_share > 0 &&
-      ++decisions % kDecisionsPerLook == 0) {
-    if (const auto found = state_->to_explore(route, log2_size)) {
+  if (possible > 1 && state_->options.exploration_share > 0 && may_look()) {
+    if (const auto found = state_->to_explore(route, question)) {
       route.other = best.device;
       route.other_ns = best.ns;
       route.device = found->device;
@@ -118,16 +122,24 @@ Route Router::route(Operation operation, double size, DeviceIndex where) const {
 }
 
 std::optional<double> Router::expected_ns(Operation operation, double size, DeviceIndex device,
-                                          DeviceIndex where) const {
+                                          DeviceIndex where, std::optional<double> bytes) const {
+  state_->expect_device(device);
+  state_->expect_device(where);
   size = std::max(size, 1.0);
-  return state_->expected(operation, size, log2_of_size(size), device, where);
+  return state_->expected({operation, log2_of_size(size),
+                           bytes.value_or(runtime::bytes_touched(operation, size)), where},
+                          device);
 }
 
 std::string Router::reason(const Route& route) const {
+  for (const DeviceIndex device : {route.device, route.other, route.where}) {
+    state_->expect_device(device);
+  }
   const auto time = [](double ns) { return base::format_duration(ns); };
   const std::string& device = state_->devices[route.device].name;
   const std::string& other = state_->devices[route.other].name;
-  const double moving = state_->transfers_ns(route.operation, route.size, route.other, route.where);
+  const double moving =
+      state_->transfers_ns(route.operation, route.bytes, route.other, route.where);
   const std::string its_transfers =
       moving > 0 ? fmt::format(", {} of it for transfers", time(moving)) : "";
   switch (route.cause) {
@@ -153,7 +165,9 @@ std::string Router::reason(const Route& route) const {
                      time(route.expected_ns), other, time(route.other_ns));
 }
 
-void Router::learn(const Route& route, double ns) {
+void Router::learn(const Route& route, double ns, std::optional<double> whole_ns) {
+  state_->expect_device(route.device);
+  state_->expect_device(route.where);
   if (!(ns > 0)) return;
   const auto operation = static_cast<std::size_t>(route.operation);
   Learner& learner = state_->learner(route.operation, route.device);
@@ -170,9 +184,18 @@ void Router::learn(const Route& route, double ns) {
   learner.last_call = ++state_->calls[operation];
   state_->exploration_ns[operation].fetch_add(ns * state_->options.exploration_share,
                                               std::memory_order_relaxed);
+  if (route.cause != RouteCause::exploring) return;
+  state_->charge(route, whole_ns ? *whole_ns
+                                 : ns + state_->transfers_ns(route.operation, route.bytes,
+                                                             route.device, route.where));
+}
+
+void Router::charge(const Route& route, double whole_ns) {
+  if (whole_ns > 0) state_->charge(route, whole_ns);
 }
 
 void Router::learn_transfer(DeviceIndex device, std::size_t bytes, double ns) {
+  state_->expect_device(device);
   const double modelled =
       runtime::modelled_transfer_ns(state_->devices[device], static_cast<double>(bytes));
   if (!(modelled > 0) || !(ns > 0)) return;
@@ -184,6 +207,7 @@ void Router::learn_transfer(DeviceIndex device, std::size_t bytes, double ns) {
 
 void Router::calibrate(Operation operation, DeviceIndex device,
                        const std::vector<CallTime>& calls) {
+  state_->expect_device(device);
   Learner& learner = state_->learner(operation, device);
   const std::lock_guard lock(learner.mutex);
   learner.curve.calibrate(calls, runtime::growth_of(operation));
@@ -191,27 +215,29 @@ void Router::calibrate(Operation operation, DeviceIndex device,
 }
 
 bool Router::is_calibrated(Operation operation, DeviceIndex device) const {
+  state_->expect_device(device);
   Learner& learner = state_->learner(operation, device);
   const std::lock_guard lock(learner.mutex);
   return learner.is_calibrated;
 }
 
 void Router::force(Operation operation, std::optional<DeviceIndex> device) {
-  if (device && *device >= state_->devices.size()) {
-    throw base::Error("router", fmt::format("no device {}", *device));
-  }
+  if (device) state_->expect_device(*device);
   state_->orders[static_cast<std::size_t>(operation)].code = device.value_or(Told::kNothing);
 }
 
 void Router::force_by_file(Operation operation, DeviceIndex device) {
+  state_->expect_device(device);
   state_->orders[static_cast<std::size_t>(operation)].file = device;
 }
 
 void Router::lose(DeviceIndex device) {
+  state_->expect_device(device);
   if (device != kHost) state_->lost[device] = true;
 }
 
 bool Router::is_lost(DeviceIndex device) const {
+  state_->expect_device(device);
   return state_->lost[device];
 }
 

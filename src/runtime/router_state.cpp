@@ -12,6 +12,7 @@ namespace {
 
 using runtime::Candidate;
 using runtime::Learner;
+using runtime::Question;
 using runtime::Told;
 
 // A device that was used for the operation this recently is known.
@@ -40,12 +41,12 @@ Router::State::State(std::vector<DeviceModel> models, const RouterOptions& route
 }
 
 // The cheapest device that has not been used for long and that the budget pays for.
-std::optional<Candidate> Router::State::to_explore(const Route& best, float log2_size) {
+std::optional<Candidate> Router::State::to_explore(const Route& best, const Question& question) {
   const auto operation = static_cast<std::size_t>(best.operation);
   std::optional<Candidate> found;
   for (DeviceIndex device = 0; device < devices.size(); ++device) {
     if (device == best.device) continue;
-    const auto ns = expected(best.operation, best.size, log2_size, device, best.where);
+    const auto ns = expected(question, device);
     if (!ns || *ns > options.exploration_bound * best.expected_ns) continue;
     if (calls[operation] - learner(best.operation, device).last_call < kRecentCalls) continue;
     if (!found || *ns < found->ns) found = Candidate{device, *ns};
@@ -57,6 +58,17 @@ std::optional<Candidate> Router::State::to_explore(const Route& best, float log2
     if (left < extra) return std::nullopt;
   } while (!exploration_ns[operation].compare_exchange_weak(left, left - extra));
   return found;
+}
+
+// What was expected is spent already; what it took beyond that follows.
+void Router::State::charge(const Route& route, double whole_ns) {
+  if (route.cause != RouteCause::exploring) return;
+  exploration_ns[static_cast<std::size_t>(route.operation)].fetch_sub(whole_ns - route.expected_ns,
+                                                                      std::memory_order_relaxed);
+}
+
+void Router::State::refuse(DeviceIndex device) {
+  throw base::Error("router", fmt::format("no device {}", device));
 }
 
 void Router::State::obey(std::string_view environment) {

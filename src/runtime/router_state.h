@@ -36,6 +36,14 @@ struct Told {
   std::atomic<std::uint32_t> file = kNothing;
 };
 
+// What is asked for, as the curves and links count it.
+struct Question {
+  Operation operation = Operation::xor_words;
+  float log2_size = 0;
+  double bytes = 0;
+  DeviceIndex where = kHost;
+};
+
 struct Candidate {
   DeviceIndex device = kHost;
   double ns = 0;
@@ -57,12 +65,17 @@ struct Router::State {
   runtime::Learner& learner(Operation operation, DeviceIndex device) {
     return *learners[static_cast<std::size_t>(operation) * devices.size() + device];
   }
-  double transfers_ns(Operation operation, double size, DeviceIndex device,
+  void expect_device(DeviceIndex device) const {
+    if (device >= devices.size()) refuse(device);
+  }
+  [[noreturn]] static void refuse(DeviceIndex device);
+  double transfers_ns(Operation operation, double bytes, DeviceIndex device,
                       DeviceIndex where) const;
-  std::optional<double> expected(Operation operation, double size, float log2_size,
-                                 DeviceIndex device, DeviceIndex where) const;
+  std::optional<double> expected(const runtime::Question& question, DeviceIndex device) const;
   bool told(Operation operation, Route& route) const;
-  std::optional<runtime::Candidate> to_explore(const Route& best, float log2_size);
+  std::optional<runtime::Candidate> to_explore(const Route& best,
+                                               const runtime::Question& question);
+  void charge(const Route& route, double whole_ns);
   void obey(std::string_view environment);
 
   std::vector<DeviceModel> devices;
@@ -72,7 +85,8 @@ struct Router::State {
   std::vector<std::atomic<bool>> lost;
   std::array<runtime::Told, kOperations> orders;
   std::array<std::atomic<std::uint64_t>, kOperations> calls = {};
-  std::array<std::atomic<double>, kOperations> exploration_ns = {};  // that may be spent
+  // That may be spent; negative where a call cost more than there was.
+  std::array<std::atomic<double>, kOperations> exploration_ns = {};
   bool links_matter = false;
 };
 

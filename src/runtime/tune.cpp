@@ -145,6 +145,18 @@ DeviceModel& entry(MachineProfile& profile, const DeviceModel& model) {
   return profile.devices.emplace_back(model);
 }
 
+// What was measured of another device that had this one's name.
+void forget_another(MachineProfile& profile, const Device& device) {
+  DeviceModel now = device.model();
+  now.description = device.description();
+  const auto is_another = [&](const DeviceModel& measured) {
+    return measured.name == now.name && !is_same(measured, now);
+  };
+  if (std::ranges::none_of(profile.devices, is_another)) return;
+  std::erase_if(profile.devices, is_another);
+  std::erase_if(profile.curves, [&](const ProfileCurve& own) { return own.device == now.name; });
+}
+
 // What was measured before, where that may be used.
 MachineProfile begin_with(const TuneOptions& options) {
   MachineProfile profile;
@@ -181,6 +193,7 @@ double measure_call(Device& device, Clock& clock, Operation operation, double si
 
 DeviceModel measure_model(Device& device, Clock& clock) {
   DeviceModel model = device.model();
+  model.description = device.description();
   constexpr std::size_t kSmall = 64;
   constexpr std::size_t kLarge = 8 << 20;
   constexpr double kSeconds = 0.05;
@@ -214,6 +227,7 @@ MachineProfile tune(const std::vector<std::unique_ptr<Device>>& devices, Clock& 
   step.all = devices.size() * kOperations;
   for (const auto& device : devices) {
     const std::string& name = device->model().name;
+    forget_another(profile, *device);
     const bool is_new =
         std::ranges::find(profile.devices, name, &DeviceModel::name) == profile.devices.end();
     try {

@@ -81,6 +81,14 @@ double size_of(const MatmulShape& shape) {
                    static_cast<double>(shape.columns) * static_cast<double>(shape.batch));
 }
 
+double bytes_of(const MatmulShape& shape) {
+  const auto rows = static_cast<double>(shape.rows);
+  const auto inner = static_cast<double>(shape.inner);
+  const auto columns = static_cast<double>(shape.columns);
+  return kWord * static_cast<double>(shape.batch) *
+         (rows * inner + inner * columns + rows * columns);
+}
+
 double modelled_ns(const DeviceModel& model, Operation operation, double size) {
   const double computing = flops_of(operation, size) / model.flops_per_second;
   const double moving = bytes_touched(operation, size) / model.memory_bytes_per_second;
@@ -92,13 +100,16 @@ double modelled_transfer_ns(const DeviceModel& model, double bytes) {
   return model.link_latency_ns + bytes / model.link_bytes_per_second * 1e9;
 }
 
-double modelled_transfers_ns(const DeviceModel& model, Operation operation, double size) {
+double modelled_transfers_of(const DeviceModel& model, Operation operation, double bytes) {
   if (model.shares_host_memory) return 0;
   double transfers = 3;  // two operands, one result
   if (operation == Operation::relu) transfers = 2;
   if (operation == Operation::reduce) transfers = 1;  // a sum comes with the answer
-  return transfers * model.link_latency_ns +
-         bytes_touched(operation, size) / model.link_bytes_per_second * 1e9;
+  return transfers * model.link_latency_ns + bytes / model.link_bytes_per_second * 1e9;
+}
+
+double modelled_transfers_ns(const DeviceModel& model, Operation operation, double size) {
+  return modelled_transfers_of(model, operation, bytes_touched(operation, size));
 }
 
 DeviceModel default_cpu() {

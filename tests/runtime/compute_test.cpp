@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -67,6 +72,125 @@ TEST(Compute, WhatDoesNotFitOnADeviceRunsOnTheHost) {
   machine.compute->pool(1).free(used);
   machine.compute->pool(1).trim();
   EXPECT_FALSE(machine.compute->router().is_lost(1));
+}
+
+// 2048 x 2048 x 1 is as much work as a square of 161, and moves fifty times as much.
+TEST(Compute, AThinProductIsJudgedByItsBytes) {
+  DeviceModel host = slow_host();
+  host.flops_per_second = 2e10;
+  DeviceModel small = quick_gpu();
+  small.memory_bytes = 4 << 20;
+  for (const DeviceModel& gpu : {quick_gpu(), small}) {
+    SimulatedMachine machine({host, gpu});
+    const std::vector<float> a(2048 * 2048, 1.0f);
+    const std::vector<float> b(2048, 1.0f);
+    std::vector<float> c(2048);
+    const Ran ran = machine.compute->matmul({.rows = 2048, .inner = 2048, .columns = 1}, c, a, b);
+    EXPECT_EQ(ran.route.device, 0u);
+    EXPECT_EQ(ran.route.bytes, 4.0 * (2048 * 2048 + 2 * 2048));
+    EXPECT_EQ(machine.devices[1]->allocated_bytes(), 0u);
+    EXPECT_TRUE(machine.events.empty()) << "its memory is known to be too small";
+    EXPECT_EQ(c[7], 2048.0f);
+  }
+}
+
+// As `fathom tune` writes it, but for a link as slow as a modem.
+struct OwnProfile {
+  explicit OwnProfile(const std::string& description) {
+    DeviceModel gpu = quick_gpu();
+    gpu.description = description;
+    gpu.link_bytes_per_second = 1e4;
+    MachineProfile profile;
+    profile.machine = machine_name();
+    profile.devices = {slow_host(), gpu};
+    for (const DeviceModel& model : profile.devices) {
+      ProfileCurve& curve = profile.curves.emplace_back();
+      curve.operation = Operation::matmul;
+      curve.device = model.name;
+      for (double size = 4; size < 5000; size *= 4) {
+        curve.calls.push_back({size, modelled_ns(model, Operation::matmul, size)});
+      }
+    }
+    write_machine_profile(path, profile);
+    setenv("FATHOM_MACHINE_PROFILE", path.c_str(), 1);
+  }
+  ~OwnProfile() {
+    unsetenv("FATHOM_MACHINE_PROFILE");
+    std::filesystem::remove(path);
+  }
+  std::string path =
+      testing::TempDir() + "/fathom_own_profile_" + std::to_string(getpid()) + ".json";
+};
+
+ComputeOptions only_simulated() {
+  return {.uses_cuda = false, .uses_opencl = false, .simulated = {quick_gpu()}};
+}
+
+TEST(Compute, GoesByTheLinksOfTheProfileAsFathomRouteDoes) {
+  const OwnProfile profile("");
+  Compute compute(only_simulated());
+  const Router router = Router::of_this_machine();
+  for (const double size : {16.0, 256.0, 1024.0}) {
+    const Route route = compute.router().route(Operation::matmul, size);
+    EXPECT_EQ(route.device, kHost) << size;
+    EXPECT_NEAR(*compute.router().expected_ns(Operation::matmul, size, 1) /
+                    *router.expected_ns(Operation::matmul, size, 1),
+                1, 1e-6);
+  }
+  ComputeOptions without = only_simulated();
+  without.uses_machine_profile = false;
+  Compute guessing(without);
+  EXPECT_EQ(guessing.router().route(Operation::matmul, 4096).device, 1u);
+}
+
+TEST(Compute, LeavesAsideWhatWasMeasuredOnAnotherDeviceOfThatName) {
+  const OwnProfile profile("the GPU that was sold");
+  testing::internal::CaptureStderr();
+  Compute compute(only_simulated());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "fathom: gpu: 'the GPU that was sold' was measured, '" + compute.description(1) +
+                "' is there now. To measure this machine: fathom tune\n");
+  EXPECT_FALSE(compute.router().is_calibrated(Operation::matmul, 1));
+  EXPECT_TRUE(compute.router().is_calibrated(Operation::matmul, kHost));
+  EXPECT_EQ(compute.router().devices()[1].link_bytes_per_second, quick_gpu().link_bytes_per_second);
+}
+
+// As OpenCL does: kernels are compiled when a device is first used.
+TEST(Compute, ExploringPaysForOpeningADevice) {
+  constexpr std::int64_t kOpening = 1'000'000'000;
+  SimulatedMachine machine({slow_host(), quick_gpu()}, {});
+  machine.devices[1]->take_to_open(kOpening);
+  std::vector<float> c;
+  std::vector<Ran> explored;
+  const auto run = [&](int calls) {
+    for (int call = 0; call < calls; ++call) {
+      const Ran ran = square_matmul(*machine.compute, 16, c);
+      if (ran.route.cause == RouteCause::exploring) explored.push_back(ran);
+    }
+  };
+  run(4000);
+  ASSERT_EQ(explored.size(), 1u) << "a second of compiling is not paid for by 4,000 small calls";
+  EXPECT_EQ(explored[0].prepare_ns, kOpening);
+}
+
+TEST(Compute, AListenerMayComputeWhileAnotherDeviceFails) {
+  DeviceModel second = quick_gpu();
+  second.name = "second";
+  SimulatedMachine machine({slow_host(), quick_gpu(), second});
+  for (SimulatedDevice* const device : {machine.devices[1], machine.devices[2]}) {
+    device->disappear_after(0);
+  }
+  std::vector<std::string> told;
+  std::vector<float> inner;
+  machine.compute->on_event([&](const ComputeEvent& event) {
+    told.push_back(event.device);
+    if (told.size() == 1) square_matmul(*machine.compute, 128, inner);
+  });
+  std::vector<float> c;
+  square_matmul(*machine.compute, 128, c);
+  EXPECT_EQ(told.size(), 2u);
+  EXPECT_EQ(c, std::vector<float>(128 * 128, 128.0f));
+  EXPECT_EQ(inner, c);
 }
 
 TEST(Compute, EveryOperationIsRightWhereverItRuns) {
@@ -162,35 +286,61 @@ TEST(Compute, ArgumentsThatDoNotFitTogetherAreOneLine) {
             "graph_search: no node 2");
 }
 
-// Time lost against whoever always knows best, over a sweep of operations and sizes.
-double regret(SimulatedMachine& machine, int rounds, double slowness) {
-  double taken = 0;
-  double best = 0;
-  for (int round = 0; round < rounds; ++round) {
-    for (const Operation operation : {Operation::matmul, Operation::reduce, Operation::add}) {
-      for (const double size : {8.0, 64.0, 200.0, 512.0, 2000.0}) {
-        Router& router = machine.compute->router();
-        const auto truth = [&](DeviceIndex device) {
-          const DeviceModel& model = router.devices()[device];
-          return modelled_ns(model, operation, size) * (device == 1 ? slowness : 1) +
-                 modelled_transfers_ns(model, operation, size);
-        };
-        const Route route = router.route(operation, size);
-        router.learn(route, modelled_ns(router.devices()[route.device], operation, size) *
-                                (route.device == 1 ? slowness : 1));
-        taken += truth(route.device);
-        best += std::min(truth(0), truth(1));
-      }
-    }
+// Time lost against whoever always knows best, over a sweep of operations and sizes, in calls. What
+// devices and links really take is told to the router as calls happen.
+struct Sweep {
+  DeviceModel host;
+  DeviceModel gpu;
+  double slowness = 1;
+
+  double on_device(DeviceIndex device, Operation operation, double size) const {
+    return device == 0 ? modelled_ns(host, operation, size)
+                       : modelled_ns(gpu, operation, size) * slowness;
   }
-  return taken / best - 1;
-}
+  double regret(Router& router, int calls) const {
+    constexpr std::array kOf = {Operation::matmul, Operation::reduce, Operation::add};
+    constexpr std::array kSizes = {8.0, 64.0, 200.0, 512.0, 2000.0};
+    double taken = 0;
+    double best = 0;
+    for (int call = 0; call < calls; ++call) {
+      const auto index = static_cast<std::size_t>(call);
+      const Operation operation = kOf[index % kOf.size()];
+      const double size = kSizes[index / kOf.size() % kSizes.size()];
+      const double transfers = modelled_transfers_ns(gpu, operation, size);
+      const auto truth = [&](DeviceIndex device) {
+        return on_device(device, operation, size) + (device == 1 ? transfers : 0);
+      };
+      const Route route = router.route(operation, size);
+      router.learn(route, on_device(route.device, operation, size));
+      if (route.device == 1) {
+        const double bytes = bytes_touched(operation, size);
+        router.learn_transfer(1, static_cast<std::size_t>(bytes), modelled_transfer_ns(gpu, bytes));
+      }
+      taken += truth(route.device);
+      best += std::min(truth(0), truth(1));
+    }
+    return taken / best - 1;
+  }
+};
 
 TEST(Compute, LosesLittleAgainstWhoeverKnowsBestAlsoAfterASlowdown) {
-  SimulatedMachine machine({slow_host(), quick_gpu()}, {});
-  EXPECT_LE(regret(machine, 20, 1), 0.05);
-  regret(machine, 4, 5);  // 60 calls to notice
-  EXPECT_LE(regret(machine, 20, 5), 0.10);
+  // All that the router believes at first is wrong: the host is three times as fast, the GPU a
+  // fifth, and its link half.
+  Sweep truth = {slow_host(), quick_gpu()};
+  DeviceModel host = truth.host;
+  host.flops_per_second /= 3;
+  host.memory_bytes_per_second /= 3;
+  DeviceModel gpu = truth.gpu;
+  gpu.flops_per_second *= 5;
+  gpu.memory_bytes_per_second *= 5;
+  gpu.link_bytes_per_second *= 2;
+  gpu.link_latency_ns /= 2;
+  Router router({host, gpu});
+  truth.regret(router, 50);
+  EXPECT_LE(truth.regret(router, 300), 0.05);
+  truth.slowness = 5;
+  truth.regret(router, 50);  // to notice
+  EXPECT_LE(truth.regret(router, 300), 0.10);
 }
 
 TEST(Compute, ManyThreadsMayUseIt) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <thread>
 
@@ -70,21 +71,32 @@ TEST(Router, FindsTheCrossoverOfSeveralDevicesWithinTenPercent) {
   near.link_latency_ns = 500;
   for (const DeviceModel& device : {fast, slow_link, near}) {
     Router router({host(), device}, quiet());
-    for (DeviceIndex index = 0; index < 2; ++index) {  // as tune measures: two octaves apart
-      std::vector<CallTime> calls;
-      for (double size = 4; size <= 4096; size *= 4) {
-        calls.push_back({size, modelled_ns(router.devices()[index], Operation::matmul, size)});
+    for (std::size_t i = 0; i < kOperations; ++i) {
+      const auto operation = static_cast<Operation>(i);
+      const double most = operation == Operation::matmul ? 4096 : 1e8;
+      for (DeviceIndex index = 0; index < 2; ++index) {  // as tune measures: two octaves apart
+        std::vector<CallTime> calls;
+        for (double size = 4; size <= most; size *= 4) {
+          calls.push_back({size, modelled_ns(router.devices()[index], operation, size)});
+        }
+        router.calibrate(operation, index, calls);
       }
-      router.calibrate(Operation::matmul, index, calls);
+      // With the data on the host only products and searches are ever faster elsewhere; with the
+      // data on the device, everything is.
+      for (const DeviceIndex where : {DeviceIndex{0}, DeviceIndex{1}}) {
+        const auto is_on_host = [&](double size) {
+          const double there = modelled_ns(device, operation, size);
+          const double here = modelled_ns(host(), operation, size);
+          const double moving = modelled_transfers_ns(device, operation, size);
+          return where == 0 ? here < there + moving : here + moving < there;
+        };
+        double true_size = 1;
+        while (true_size < most && is_on_host(true_size)) true_size *= 1.01;
+        double found = 1;
+        while (found < most && router.route(operation, found, where).device == 0) found *= 1.01;
+        EXPECT_NEAR(found / true_size, 1, 0.1) << name_of(operation) << " at " << where;
+      }
     }
-    double true_size = 1;
-    while (truth(host(), Operation::matmul, true_size) <
-           truth(device, Operation::matmul, true_size)) {
-      true_size *= 1.01;
-    }
-    double found = 1;
-    while (router.route(Operation::matmul, found).device == 0) found *= 1.01;
-    EXPECT_NEAR(found / true_size, 1, 0.1);
   }
 }
 
@@ -146,6 +158,85 @@ TEST(Router, NeverExploresWhereItHurtsByMoreThanTheBound) {
     ASSERT_EQ(route.device, 0u);  // the GPU is hundreds of times slower
     router.learn(route, 100);
   }
+}
+
+TEST(Router, LooksAtEachOperationOfALoopAndOfEachRouter) {
+  DeviceModel twin = host();
+  twin.name = "twin";
+  twin.launch_ns *= 1.5;
+  std::array<Router, 2> routers = {Router({host(), twin}), Router({host(), twin})};
+  std::array<std::array<int, kOperations>, 2> explored = {};
+  for (int round = 0; round < 20'000; ++round) {
+    for (std::size_t of = 0; of < routers.size(); ++of) {
+      for (std::size_t i = 0; i < kOperations; ++i) {
+        const Route route = routers[of].route(static_cast<Operation>(i), 4);
+        explored[of][i] += route.cause == RouteCause::exploring ? 1 : 0;
+        routers[of].learn(route, route.expected_ns);
+      }
+    }
+  }
+  for (const auto& of_router : explored) {
+    for (const int times : of_router) EXPECT_GT(times, 20);
+  }
+}
+
+// A device that took a thousand times as long as it was thought to.
+TEST(Router, WhatAnExploringCallReallyTookIsPaidBack) {
+  DeviceModel twin = host();
+  twin.name = "twin";
+  Router router({host(), twin});
+  double spent = 0;
+  double extra = 0;
+  for (int call = 0; call < 200'000; ++call) {
+    const Route route = router.route(Operation::matmul, 64);
+    const bool explores = route.cause == RouteCause::exploring;
+    const double whole = explores ? 1000 * route.expected_ns : route.expected_ns;
+    spent += whole;
+    if (!explores) {
+      router.learn(route, route.expected_ns);
+      continue;
+    }
+    extra += whole - route.other_ns;
+    router.charge(route, whole);  // it warmed up: the next is expected to be as fast as ever
+  }
+  EXPECT_GT(extra, 0);
+  EXPECT_LE(extra / spent, 0.02);
+}
+
+TEST(Router, GoesByTheBytesThatAreMoved) {
+  Router router({host(), gpu()}, quiet());
+  const MatmulShape thin = {.rows = 4096, .inner = 4096, .columns = 1};
+  const double size = size_of(thin);
+  EXPECT_NEAR(bytes_of(thin), 67e6, 1e6);
+  EXPECT_EQ(router.route(Operation::matmul, size).device, 1u) << "of a square";
+  const Route route = router.route(Operation::matmul, size, kHost, bytes_of(thin));
+  EXPECT_EQ(route.device, 0u);
+  EXPECT_NEAR(*router.expected_ns(Operation::matmul, size, 1, kHost, bytes_of(thin)),
+              modelled_ns(gpu(), Operation::matmul, size) +
+                  modelled_transfers_of(gpu(), Operation::matmul, bytes_of(thin)),
+              1e5);
+  EXPECT_NE(router.reason(route).find("8.4 ms of it for transfers"), std::string::npos)
+      << router.reason(route);
+  DeviceModel small = gpu();
+  small.memory_bytes = 32 << 20;
+  const Router with_small({host(), small}, quiet());
+  EXPECT_FALSE(with_small.expected_ns(Operation::matmul, size, 1, 1, bytes_of(thin)));
+  EXPECT_TRUE(with_small.expected_ns(Operation::matmul, size, 1, 1));
+}
+
+TEST(Router, RefusesDevicesThatDoNotExist) {
+  Router router({host(), gpu()}, quiet());
+  EXPECT_THROW(router.route(Operation::add, 5, 2), base::Error);
+  EXPECT_THROW(router.expected_ns(Operation::add, 5, 2), base::Error);
+  EXPECT_THROW(router.expected_ns(Operation::add, 5, 0, 9), base::Error);
+  EXPECT_THROW(router.calibrate(Operation::add, 2, {{1, 1}}), base::Error);
+  EXPECT_THROW(router.is_calibrated(Operation::add, 2), base::Error);
+  EXPECT_THROW(router.force_by_file(Operation::add, 2), base::Error);
+  EXPECT_THROW(router.lose(2), base::Error);
+  EXPECT_THROW(router.is_lost(2), base::Error);
+  EXPECT_THROW(router.learn_transfer(2, 5, 5), base::Error);
+  EXPECT_THROW(router.learn({.device = 2}, 5), base::Error);
+  EXPECT_THROW(router.reason({.device = 2}), base::Error);
 }
 
 TEST(Router, IsTold) {

@@ -29,17 +29,19 @@ inline DeviceModel quick_gpu() {
 
 struct SimulatedMachine {
   explicit SimulatedMachine(const std::vector<DeviceModel>& models,
-                            const RouterOptions& options = {.exploration_share = 0}) {
+                            const RouterOptions& options = {.exploration_share = 0},
+                            const MachineProfile* profile = nullptr) {
     auto own_clock = std::make_unique<VirtualClock>();
     clock = own_clock.get();
     std::vector<std::unique_ptr<Device>> own_devices;
     for (const DeviceModel& model : models) {
-      auto device = std::make_unique<SimulatedDevice>(model, *clock);
+      const auto gpu = static_cast<std::int32_t>(devices.size()) - 1;
+      auto device = std::make_unique<SimulatedDevice>(model, *clock, gpu);
       devices.push_back(device.get());
       own_devices.push_back(std::move(device));
     }
-    compute = std::make_unique<Compute>(
-        std::make_unique<Compute::State>(std::move(own_devices), std::move(own_clock), options));
+    compute = std::make_unique<Compute>(std::make_unique<Compute::State>(
+        std::move(own_devices), std::move(own_clock), options, profile));
     compute->on_event([this](const ComputeEvent& event) { events.push_back(event.what); });
   }
 

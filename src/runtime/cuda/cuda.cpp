@@ -38,11 +38,13 @@ class CudaDevice : public Device {
       : Device(model_of(driver, device, index)),
         driver_(driver),
         cublas_name_(std::move(cublas)),
-        device_(device) {}
+        device_(device),
+        index_(index) {}
   ~CudaDevice() override;
 
   const char* backend() const override { return "cuda"; }
   std::string description() const override;
+  std::optional<std::int32_t> gpu() const override { return index_; }
 
   void* allocate(std::size_t bytes) override;
   void release(void* segment) noexcept override;
@@ -88,6 +90,7 @@ class CudaDevice : public Device {
   const CudaDriver driver_;
   const std::string cublas_name_;
   const CUdevice device_;
+  const std::int32_t index_;
   std::mutex mutex_;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;

@@ -62,6 +62,9 @@ void SimulatedDevice::copy(CopyDirection direction, std::size_t bytes, const Wor
 
 void* SimulatedDevice::allocate(std::size_t bytes) {
   if (calls_until_lost_ == 0) throw DeviceLost(model_.name + ": the device does not answer");
+  if (const std::int64_t opening = opening_ns_.exchange(0); opening > 0) {
+    clock_.wait_until(clock_.now_ns() + opening);
+  }
   std::size_t before = allocated_;
   do {
     if (model_.memory_bytes && (bytes > *model_.memory_bytes - before)) return nullptr;

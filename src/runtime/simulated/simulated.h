@@ -15,6 +15,7 @@ class SimulatedDevice : public Device {
 
   const char* backend() const override { return "simulated"; }
   std::string description() const override;
+  std::optional<std::int32_t> gpu() const override { return gpu_; }
 
   void* allocate(std::size_t bytes) override;
   void release(void* segment) noexcept override;
@@ -30,6 +31,7 @@ class SimulatedDevice : public Device {
   // What goes wrong with devices.
   void slow_down(double factor) { slowdown_ = factor; }           // 1: as new
   void disappear_after(int calls) { calls_until_lost_ = calls; }  // transfers and operations
+  void take_to_open(std::int64_t ns) { opening_ns_ = ns; }        // at its first allocation
   std::size_t allocated_bytes() const { return allocated_; }
 
  private:
@@ -47,6 +49,7 @@ class SimulatedDevice : public Device {
   std::atomic<double> slowdown_ = 1;
   std::atomic<int> calls_until_lost_ = -1;  // negative: it stays
   std::atomic<std::size_t> allocated_ = 0;
+  std::atomic<std::int64_t> opening_ns_ = 0;
 };
 
 }  // namespace fathom::runtime
