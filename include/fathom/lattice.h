@@ -84,7 +84,7 @@ class FATHOM_API Lattice {
   std::span<std::uint32_t> state();
   // state ^= mask(key), a mask that depends on key and node: twice is as if never. `scratch` is
   // borrowed, of any length but 0 and any content, and comes back as it was: it is used without
-  // being free (catalytic). Without it, memory of the pool.
+  // being free (catalytic). It may not overlap the state. Without it, memory of the pool.
   void xor_transform(std::uint64_t key, std::span<std::uint32_t> scratch = {});
 
   LatticeStructure analyze_structure() const;
@@ -97,5 +97,10 @@ class FATHOM_API Lattice {
 // One lattice per entry, on all cores. What is wrong with one is thrown after all others are built.
 FATHOM_API std::vector<Lattice> build_lattices(Compute& compute,
                                                std::span<const LatticeOptions> options);
+
+// Lattice::xor_transform of each, without memory of others: all of them are few calls.
+FATHOM_API void xor_transform(Compute& compute, std::span<Lattice> lattices, std::uint64_t key);
+// Lattice::analyze_structure of each, on all cores.
+FATHOM_API std::vector<LatticeStructure> analyze_structures(std::span<const Lattice> lattices);
 
 }  // namespace fathom

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <random>
 
+#include "runtime/cpu/many_products.h"
 #include "runtime/test_compute.h"
 
 namespace fathom::runtime {
@@ -99,6 +102,23 @@ TEST(Batch, ElementwiseItemsOfAllKindsAreRight) {
   }
 }
 
+TEST(Batch, AFactorThatIsNoNumberIsAFactor) {
+  SimulatedMachine machine({slow_host(), quick_gpu()});
+  const std::vector<float> ones = {1, 1};
+  std::vector<std::vector<float>> out(3, std::vector<float>(2));
+  Batch batch(*machine.compute);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  batch.elementwise(Operation::saxpy, out[0], ones, ones, nan);
+  batch.elementwise(Operation::saxpy, out[1], ones, ones, 2);
+  batch.elementwise(Operation::saxpy, out[2], ones, ones, nan);
+  const BatchResult result = batch.run();
+  EXPECT_EQ(result.calls, 2u);
+  EXPECT_TRUE(result.failures.empty());
+  EXPECT_TRUE(std::isnan(out[0][1]));
+  EXPECT_EQ(out[1][1], 3.0f);
+  EXPECT_TRUE(std::isnan(out[2][0]));
+}
+
 TEST(Batch, AnItemThatIsWrongFailsAlone) {
   SimulatedMachine machine({slow_host()});
   Batch batch(*machine.compute);
@@ -127,6 +147,76 @@ TEST(Batch, SurvivesADeviceThatDisappears) {
   EXPECT_TRUE(batch.run().failures.empty());
   EXPECT_EQ(words, (Words{0, 0, 0}));
   EXPECT_EQ(machine.events.size(), 1u);
+}
+
+// A device whose driver does something that nobody thought of.
+class Surprising : public SimulatedDevice {
+ public:
+  using SimulatedDevice::SimulatedDevice;
+  void xor_words(Place, Place, Place, std::size_t) override {
+    throw std::logic_error("what nobody thought of");
+  }
+};
+
+TEST(Batch, ASurpriseOnADeviceFailsNoItem) {
+  auto clock = std::make_unique<VirtualClock>();
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(std::make_unique<SimulatedDevice>(slow_host(), *clock));
+  devices.push_back(std::make_unique<Surprising>(quick_gpu(), *clock));
+  Compute compute(std::make_unique<Compute::State>(std::move(devices), std::move(clock),
+                                                   RouterOptions{.exploration_share = 0}));
+  compute.router().force(Operation::xor_words, 1);
+  std::vector<Words> all(20, Words{1, 2, 3});
+  const Words key = {3, 2, 1};
+  Batch batch(compute);
+  for (Words& words : all) batch.xor_words(words, words, key);
+  EXPECT_TRUE(batch.run().failures.empty());
+  for (const Words& words : all) EXPECT_EQ(words, (Words{2, 0, 2})) << "once, not twice";
+}
+
+TEST(Batch, TeachesTheRouterWhatTheHostTakes) {
+  Compute compute({.uses_cuda = false, .uses_opencl = false, .uses_machine_profile = false});
+  const std::vector<float> a(128 * 128, 1.0f);
+  std::vector<std::vector<float>> out(8, a);
+  const auto run = [&] {
+    Batch batch(compute);
+    for (auto& c : out) batch.matmul({.rows = 128, .inner = 128, .columns = 128}, c, a, a);
+    batch.run();
+  };
+  run();
+  EXPECT_TRUE(compute.router().statistics().empty()) << "it warmed up";
+  run();
+  ASSERT_EQ(compute.router().statistics().size(), 1u);
+  EXPECT_EQ(compute.router().statistics()[0].operation, Operation::matmul);
+  // Of small items the time goes into each: one call of that many words is no such thing.
+  const Words word = {1};
+  std::vector<Words> small(1000, word);
+  for (int round = 0; round < 3; ++round) {
+    Batch batch(compute);
+    for (Words& own : small) batch.xor_words(own, own, word);
+    batch.run();
+  }
+  EXPECT_EQ(compute.router().statistics().size(), 1u);
+}
+
+TEST(ManyProducts, TakeTheWayThatWasFaster) {
+  WayOfMany way;
+  const auto run = [&](double serial, double parallel) {
+    const bool is_parallel = way.is_parallel();
+    way.took(is_parallel, is_parallel ? parallel : serial);
+    return is_parallel;
+  };
+  EXPECT_FALSE(run(100, 60)) << "at first as without a batch";
+  EXPECT_FALSE(run(100, 60));
+  EXPECT_TRUE(run(100, 60));
+  EXPECT_TRUE(run(100, 60));
+  int parallel = 0;
+  for (int call = 0; call < 640; ++call) parallel += run(100, 60) ? 1 : 0;
+  EXPECT_EQ(parallel, 630) << "and a look at the other now and then";
+  for (int call = 0; call < 640; ++call) run(100, 200);  // something else uses the cores now
+  parallel = 0;
+  for (int call = 0; call < 640; ++call) parallel += run(100, 200) ? 1 : 0;
+  EXPECT_EQ(parallel, 10);
 }
 
 TEST(Batch, ACallIsAsLargeAsMemoryAndLatencyAllow) {

@@ -224,6 +224,53 @@ TEST(Lattice, ABatchIsBuiltAsOneIs) {
   EXPECT_THROW(build_lattices(host_compute(), options), std::runtime_error);
 }
 
+TEST(Lattice, ABatchIsTransformedAndAnalyzedAsEachIs) {
+  std::vector<LatticeOptions> options;
+  for (std::size_t size = 1; size < 20; ++size) options.push_back({.dimensions = 3, .size = size});
+  std::vector<Lattice> lattices = build_lattices(host_compute(), options);
+  xor_transform(host_compute(), lattices, 99);
+  const std::vector<LatticeStructure> structures = analyze_structures(lattices);
+  ASSERT_EQ(structures.size(), options.size());
+  for (std::size_t i = 0; i < lattices.size(); ++i) {
+    Lattice alone(host_compute(), options[i]);
+    alone.xor_transform(99);
+    EXPECT_TRUE(std::ranges::equal(lattices[i].state(), alone.state()));
+    EXPECT_EQ(structures[i].diameter_at_least, alone.analyze_structure().diameter_at_least);
+    EXPECT_EQ(structures[i].edges, alone.analyze_structure().edges);
+  }
+  xor_transform(host_compute(), {}, 1);
+  EXPECT_TRUE(analyze_structures({}).empty());
+}
+
+TEST(Lattice, ABatchOnADeviceIsFewCalls) {
+  SimulatedMachine machine({slow_host(), quick_gpu()});
+  machine.compute->router().force(Operation::xor_words, 1);
+  std::vector<Lattice> lattices =
+      build_lattices(*machine.compute, std::vector<LatticeOptions>(50, {.size = 10}));
+  const std::int64_t before = machine.clock->now_ns();
+  xor_transform(*machine.compute, lattices, 5);
+  EXPECT_LT(machine.clock->now_ns() - before, 50'000) << "one launch, not 200";
+}
+
+TEST(Lattice, ScratchMemoryMayNotBeTheStateItself) {
+  Lattice lattice(host_compute(), {.dimensions = 2, .size = 10});
+  const auto problem_of = [&](std::span<std::uint32_t> scratch) -> std::string {
+    try {
+      lattice.xor_transform(7, scratch);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string right =
+      "lattice: the scratch memory overlaps the lattice's own state. Lend other memory";
+  EXPECT_EQ(problem_of(lattice.state()), right);
+  EXPECT_EQ(problem_of(lattice.state().subspan(99)), right);
+  EXPECT_EQ(std::ranges::count(lattice.state(), 0u), 100) << "nothing happened";
+  std::vector<std::uint32_t> own(5);
+  EXPECT_EQ(problem_of(own), "none");
+}
+
 TEST(Lattice, RunsOnADeviceAsOnTheHost) {
   SimulatedMachine machine({slow_host(), quick_gpu()});
   machine.compute->router().force(Operation::graph_search, 1);

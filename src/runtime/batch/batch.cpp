@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "fathom/profiler.h"
 #include "runtime/batch/batch_item.h"
+#include "runtime/compute_state.h"
 
 namespace fathom {
 
@@ -17,43 +18,55 @@ struct Batch::State {
   std::size_t add(Operation operation, std::span<T> out, std::span<const T> a, std::span<const T> b,
                   const MatmulShape& shape = {}, float alpha = 1);
   void run_group(BatchItems items, BatchResult& result);
-  void run_part(BatchItems part, const Route& route);
+  void run_part(BatchItems part, const Route& route, std::vector<BatchFailure>& failures);
+  void run_part_on_host(BatchItems part, std::vector<BatchFailure>& failures);
 
   Compute& compute;
   BatchOptions options;
   std::vector<BatchItem> items;
 };
 
-void Batch::State::run_part(BatchItems part, const Route& route) {
+// Where the items are. What that took is what the router wants to know of the host.
+void Batch::State::run_part_on_host(BatchItems part, std::vector<BatchFailure>& failures) {
+  Compute::State& state = compute.state();
+  const std::size_t failed_before = failures.size();
+  const std::int64_t begin = state.clock->now_ns();
+  runtime::run_on_host(part, failures);
+  const auto took = static_cast<double>(state.clock->now_ns() - begin);
+  if (failures.size() != failed_before || !runtime::is_work_of_calls(part)) return;
+  const Route route = {.operation = part[0].operation, .size = runtime::size_of(part)};
+  state.learn({.route = route, .took_ns = took}, took);
+}
+
+void Batch::State::run_part(BatchItems part, const Route& route,
+                            std::vector<BatchFailure>& failures) {
   const DeviceModel& device = compute.router().devices()[route.device];
   const auto scope = profiler().profile(
       "batch", {.device = route.device == kHost ? "cpu" : "gpu",
                 .size = part.size(),
                 .attributes = {{"operation", name_of(route.operation)}, {"runs_on", device.name}}});
-  if (route.device == kHost) return runtime::run_on_host(part);
+  if (route.device == kHost) return run_part_on_host(part, failures);
   try {
     runtime::run_packed(compute, part);
-  } catch (const OutOfMemory&) {  // to pack them; the host can do without
-    runtime::run_on_host(part);
+  } catch (const std::exception&) {
+    // No memory to pack them, or something nobody thought of: no result was written yet. The host
+    // does without packing, and an item that is the reason fails there alone.
+    run_part_on_host(part, failures);
   }
 }
 
 void Batch::State::run_group(BatchItems group, BatchResult& result) {
   const Router& router = compute.router();
-  const Route route = router.route(group[0].operation, runtime::size_of(group));
   std::size_t bytes = 0;
   for (const BatchItem& item : group) bytes += item.bytes();
+  const Route route =
+      router.route(group[0].operation, runtime::size_of(group), kHost, static_cast<double>(bytes));
   const std::size_t most = items_per_call(options, bytes / group.size(),
                                           route.expected_ns / static_cast<double>(group.size()),
                                           router.devices()[route.device].memory_bytes);
   for (std::size_t begin = 0; begin < group.size(); begin += most) {
-    const BatchItems part = group.subspan(begin, std::min(most, group.size() - begin));
-    try {
-      run_part(part, route);
-      ++result.calls;
-    } catch (const std::exception& error) {
-      for (const BatchItem& item : part) result.failures.push_back({item.number, error.what()});
-    }
+    run_part(group.subspan(begin, std::min(most, group.size() - begin)), route, result.failures);
+    ++result.calls;
   }
 }
 

@@ -5,11 +5,12 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <optional>
+#include <mutex>
 
 #include "base/error.h"
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/kernels.h"
+#include "runtime/cpu/many_products.h"
 #include "runtime/memory/pool_blocks.h"
 #include "runtime/work.h"
 
@@ -17,11 +18,6 @@ namespace fathom::runtime {
 namespace {
 
 constexpr std::size_t kItemBytesPerTask = 1 << 18;
-
-double flops_of_item(const BatchItem& item) {
-  return item.operation == Operation::matmul ? flops_of(Operation::matmul, size_of(item.shape))
-                                             : static_cast<double>(item.a_elements);
-}
 
 void run_item_on_host(const BatchItem& item) {
   auto* const out = static_cast<float*>(item.out);
@@ -83,25 +79,29 @@ void expect_whole(const BatchItem& item) {
 }
 
 // The host needs no packing: as many items at a time as are worth a task.
-void run_on_host(BatchItems items) {
-  const bool is_matmul = items[0].operation == Operation::matmul;
+void run_on_host(BatchItems items, std::vector<BatchFailure>& failures) {
+  std::mutex mutex;
+  const auto run = [&](std::size_t i) {
+    try {
+      run_item_on_host(items[i]);
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex);
+      failures.push_back({items[i].number, error.what()});
+    }
+  };
+  if (items[0].operation == Operation::matmul) {
+    return multiply_many(items[0].shape, items.size(), run);
+  }
   std::size_t bytes = 0;
   for (const BatchItem& item : items) bytes += item.bytes();
-  const double flops = flops_of_item(items[0]) * static_cast<double>(items.size());
-  const double tasks =
-      is_matmul ? flops / kFlopsPerTask : static_cast<double>(bytes) / kItemBytesPerTask;
-  if (tasks < 2) {
-    for (const BatchItem& item : items) run_item_on_host(item);
+  if (bytes < 2 * kItemBytesPerTask) {
+    for (std::size_t i = 0; i < items.size(); ++i) run(i);
     return;
   }
-  const auto per_task = static_cast<std::size_t>(static_cast<double>(items.size()) / tasks) + 1;
-  std::optional<OneThreadPerProduct> one_thread;
-  if (is_matmul) one_thread.emplace();
+  const std::size_t per_task = items.size() * kItemBytesPerTask / bytes + 1;
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, items.size(), per_task),
                     [&](const auto& range) {
-                      for (std::size_t i = range.begin(); i < range.end(); ++i) {
-                        run_item_on_host(items[i]);
-                      }
+                      for (std::size_t i = range.begin(); i < range.end(); ++i) run(i);
                     });
 }
 
@@ -151,6 +151,15 @@ void run_packed(Compute& compute, BatchItems items) {
     std::copy_n(from, item.out_elements, static_cast<std::uint32_t*>(item.out));
     from += item.out_elements;
   }
+}
+
+bool is_work_of_calls(BatchItems items) {
+  if (items[0].operation == Operation::matmul) {
+    return flops_of(Operation::matmul, size_of(items[0].shape)) >= kFlopsPerTask;
+  }
+  std::size_t bytes = 0;
+  for (const BatchItem& item : items) bytes += item.bytes();
+  return bytes / items.size() >= kItemBytesPerTask / 4;
 }
 
 double size_of(BatchItems items) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <tuple>
+#include <vector>
 
 #include "fathom/batch.h"
 
@@ -22,9 +25,11 @@ struct BatchItem {
   std::size_t b_elements = 0;
   std::size_t number = 0;
 
-  // Items that are the same in this run together.
+  // Items that are the same in this run together. A factor is compared by its bits: NaN is not
+  // equal to itself.
   auto group() const {
-    return std::tuple(operation, alpha, shape.rows, shape.inner, shape.columns);
+    return std::tuple(operation, std::bit_cast<std::uint32_t>(alpha), shape.rows, shape.inner,
+                      shape.columns);
   }
   std::size_t bytes() const { return 4 * (out_elements + a_elements + b_elements); }
 };
@@ -34,8 +39,12 @@ using BatchItems = std::span<const BatchItem>;
 // Throws base::Error where the arguments of an item do not fit together.
 void expect_whole(const BatchItem& item);
 
-// Of items of one group, where they are: as many at a time as are worth a task.
-void run_on_host(BatchItems items);
+// Of items of one group, where they are: as many at a time as are worth a task. What fails, fails
+// alone.
+void run_on_host(BatchItems items, std::vector<BatchFailure>& failures);
+// Whether items are so large that all of them take as long as one call of their size does. Of small
+// ones the time goes into beginning each.
+bool is_work_of_calls(BatchItems items);
 // The same as one call, on whatever device the router says: packed together, and taken apart again.
 void run_packed(Compute& compute, BatchItems items);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/kernels.h"
+#include "runtime/cpu/many_products.h"
 #include "runtime/device.h"
 #include "runtime/work.h"
 
@@ -66,18 +67,10 @@ class CpuDevice : public Device {
     const std::size_t step_a = shape.stride_a != 0 ? shape.stride_a : shape.rows * shape.inner;
     const std::size_t step_b = shape.stride_b != 0 ? shape.stride_b : shape.inner * shape.columns;
     const std::size_t step_c = shape.stride_c != 0 ? shape.stride_c : shape.rows * shape.columns;
-    const double flops = 2.0 * static_cast<double>(shape.rows) * static_cast<double>(shape.inner) *
-                         static_cast<double>(shape.columns);
-    const auto products = [&](const tbb::blocked_range<std::size_t>& range) {
-      for (std::size_t i = range.begin(); i < range.end(); ++i) {
-        multiply_matrices(shape, at<float>(a) + i * step_a, at<float>(b) + i * step_b,
-                          at<float>(c) + i * step_c);
-      }
-    };
-    const tbb::blocked_range<std::size_t> all(
-        0, shape.batch, static_cast<std::size_t>(kFlopsPerTask / (flops + 1)) + 1);
-    const OneThreadPerProduct one_thread;
-    tbb::parallel_for(all, products);
+    multiply_many(shape, shape.batch, [&](std::size_t i) {
+      multiply_matrices(shape, at<float>(a) + i * step_a, at<float>(b) + i * step_b,
+                        at<float>(c) + i * step_c);
+    });
   }
 
   void elementwise(Operation operation, float alpha, Place out, Place a, Place b,

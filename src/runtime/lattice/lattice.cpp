@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "fathom/batch.h"
@@ -29,6 +30,7 @@ namespace {
 using runtime::LatticeGraph;
 
 constexpr std::size_t kScratchWords = 1 << 16;
+constexpr std::size_t kMaskWords = 1 << 22;  // of all lattices of one batch
 
 // The word of the mask for a node: all bits of key and node in all bits of it (the finish of
 // splitmix64).
@@ -138,6 +140,13 @@ std::vector<std::optional<LatticePath>> Lattice::find_shortest_paths(std::span<c
 void Lattice::xor_transform(std::uint64_t key, std::span<std::uint32_t> scratch) {
   FATHOM_SCOPE("lattice xor_transform");
   Compute& compute = content_->compute;
+  const std::less<const std::uint32_t*> is_before;
+  const std::span<const std::uint32_t> own = content_->state;
+  if (is_before(scratch.data(), own.data() + own.size()) &&
+      is_before(own.data(), scratch.data() + scratch.size())) {
+    throw base::Error("lattice", "the scratch memory overlaps the lattice's own state",
+                      "Lend other memory");
+  }
   const std::size_t words =
       std::min<std::size_t>(nodes(), scratch.empty() ? kScratchWords : scratch.size());
   runtime::PoolBlocks blocks(compute.pool(kHost));
@@ -163,6 +172,46 @@ void Lattice::xor_transform(std::uint64_t key, std::span<std::uint32_t> scratch)
 LatticeStructure Lattice::analyze_structure() const {
   FATHOM_SCOPE("lattice analyze_structure");
   return runtime::structure_of(content_->graph, content_->compute);
+}
+
+void xor_transform(Compute& compute, std::span<Lattice> lattices, std::uint64_t key) {
+  FATHOM_SCOPE("lattices xor_transform");
+  runtime::PoolBlocks blocks(compute.pool(kHost));
+  std::span<std::uint32_t> mask = blocks.add_array<std::uint32_t>(kMaskWords);
+  std::span<std::uint32_t> left = mask;
+  Batch batch(compute);
+  const auto run = [&] {
+    const BatchResult result = batch.run();
+    if (!result.failures.empty()) throw std::runtime_error(result.failures[0].what);
+    left = mask;
+  };
+  for (Lattice& lattice : lattices) {
+    const auto state = lattice.state();
+    for (std::size_t begin = 0; begin < state.size();) {
+      const std::size_t count = std::min(state.size() - begin, left.size());
+      const auto bits = left.first(count);
+      for (std::size_t i = 0; i < count; ++i) bits[i] = mask_of(key, begin + i);
+      const auto part = state.subspan(begin, count);
+      batch.xor_words(part, part, bits);
+      begin += count;
+      left = left.subspan(count);
+      if (left.empty()) run();
+    }
+  }
+  if (batch.size() > 0) run();
+}
+
+std::vector<LatticeStructure> analyze_structures(std::span<const Lattice> lattices) {
+  std::vector<LatticeStructure> found(lattices.size());
+  std::vector<std::function<void()>> work;
+  for (std::size_t i = 0; i < lattices.size(); ++i) {
+    work.emplace_back([&, i] { found[i] = lattices[i].analyze_structure(); });
+  }
+  const ParallelResult result = execute_parallel(work);
+  for (const auto& error : result.errors) {
+    if (error) throw std::runtime_error(*error);
+  }
+  return found;
 }
 
 std::vector<Lattice> build_lattices(Compute& compute, std::span<const LatticeOptions> options) {
