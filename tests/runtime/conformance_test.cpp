@@ -51,6 +51,10 @@ std::vector<Tested> all_devices() {
   return {
       {"cpu", [] { return cpu_device(); }},
       {"opencl", [] { return first_of(opencl_devices()); }},
+      {"opencl_stand_in_clblast",
+       [] {
+         return first_of(opencl_devices({STAND_IN_CLBLAST, true}));
+       }},
 #ifdef FATHOM_RUNTIME_CUDA
       {"cuda", [] { return first_of(cuda_devices()); }},
       {"cuda_stand_in",

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "fathom/memory_pool.h"
+#include "runtime/opencl/clblast.h"
 #include "runtime/opencl/kernels.h"
 #include "runtime/work.h"
 
@@ -31,9 +32,12 @@ T number_of(cl_device_id device, cl_device_info what) {
   return value;
 }
 
+bool is_cpu(cl_device_id device) {
+  return (number_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
+}
+
 DeviceModel model_of(cl_device_id device, std::size_t index) {
-  const bool is_cpu = (number_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
-  DeviceModel model = default_device(fmt::format("opencl:{}", index), is_cpu);
+  DeviceModel model = default_device(fmt::format("opencl:{}", index), is_cpu(device));
   model.memory_bytes = number_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   return model;
 }
@@ -45,12 +49,16 @@ std::size_t up_to(std::size_t count, std::size_t step) {
 // One queue in order; a lock, because arguments of kernels are set one by one.
 class OpenclDevice : public Device {
  public:
-  OpenclDevice(cl_device_id device, std::size_t index)
-      : Device(model_of(device, index)), device_(device) {}
+  OpenclDevice(cl_device_id device, std::size_t index, const OpenclOptions& options)
+      : Device(model_of(device, index)),
+        device_(device),
+        index_(index),
+        clblast_name_(options.uses_clblast_on_cpus || !is_cpu(device) ? options.clblast : "") {}
   ~OpenclDevice() override;
 
   const char* backend() const override { return "opencl"; }
   std::string description() const override { return text_of(device_, CL_DEVICE_NAME); }
+  std::optional<std::int32_t> gpu() const override { return static_cast<std::int32_t>(index_); }
 
   void* allocate(std::size_t bytes) override;
   void release(void* segment) noexcept override {
@@ -68,6 +76,7 @@ class OpenclDevice : public Device {
  private:
   void check(cl_int status, const char* what) const;
   void open();  // once; under the lock
+  bool multiply_by_clblast(const MatmulShape& shape, Place c, Place a, Place b);
   cl_kernel kernel(const char* name);
   template <typename... Arguments>
   void launch(const char* name, std::array<std::size_t, 3> global, std::array<std::size_t, 3> local,
@@ -75,6 +84,9 @@ class OpenclDevice : public Device {
   void finish() { check(clFinish(queue_), "clFinish"); }
 
   cl_device_id device_;
+  std::size_t index_;
+  std::string clblast_name_;        // empty: not wanted
+  std::optional<Clblast> clblast_;  // once open
   std::mutex mutex_;
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
@@ -111,6 +123,7 @@ void OpenclDevice::open() {
   check(status, "clCreateProgramWithSource");
   const std::string options = fmt::format("-DTILE={} -DSUM_GROUP={}", kTile, kSumGroup);
   check(clBuildProgram(program_, 1, &device_, options.c_str(), nullptr, nullptr), "clBuildProgram");
+  if (!clblast_name_.empty()) clblast_ = load_clblast(clblast_name_);
   scratch_ =
       clCreateBuffer(context_, CL_MEM_READ_WRITE, kMostSumGroups * sizeof(float), nullptr, &status);
   check(status, "clCreateBuffer");
@@ -194,12 +207,43 @@ void OpenclDevice::elementwise(Operation operation, float alpha, Place out, Plac
   finish();
 }
 
+// False where our own kernel has to: what CLBlast refused once, because the device is none for its
+// kernels, it is not asked for again.
+bool OpenclDevice::multiply_by_clblast(const MatmulShape& shape, Place c, Place a, Place b) {
+  if (!clblast_ || shape.inner == 0) return false;
+  const auto buffer = [](Place place) { return static_cast<cl_mem>(place.segment); };
+  const auto element = [](Place place) { return place.offset / sizeof(float); };
+  const auto step = [](std::size_t stride, std::size_t each) {
+    return stride != 0 ? stride : each;
+  };
+  const int status =
+      shape.batch == 1
+          ? clblast_->multiply(kClblastRowMajor, kClblastNotTransposed, kClblastNotTransposed,
+                               shape.rows, shape.columns, shape.inner, 1, buffer(a), element(a),
+                               shape.inner, buffer(b), element(b), shape.columns, 0, buffer(c),
+                               element(c), shape.columns, &queue_, nullptr)
+          : clblast_->multiply_many(
+                kClblastRowMajor, kClblastNotTransposed, kClblastNotTransposed, shape.rows,
+                shape.columns, shape.inner, 1, buffer(a), element(a), shape.inner,
+                step(shape.stride_a, shape.rows * shape.inner), buffer(b), element(b),
+                shape.columns, step(shape.stride_b, shape.inner * shape.columns), 0, buffer(c),
+                element(c), shape.columns, step(shape.stride_c, shape.rows * shape.columns),
+                shape.batch, &queue_, nullptr);
+  if (status == CL_SUCCESS) {
+    finish();
+    return true;
+  }
+  clblast_.reset();
+  return false;
+}
+
 void OpenclDevice::matmul(const MatmulShape& shape, Place c, Place a, Place b) {
   if (shape.rows == 0 || shape.columns == 0 || shape.batch == 0) return;
   const auto step = [](std::size_t stride, std::size_t each) {
     return static_cast<cl_ulong>(stride != 0 ? stride : each);
   };
   const std::lock_guard lock(mutex_);
+  if (multiply_by_clblast(shape, c, a, b)) return;
   launch("matmul", {up_to(shape.columns, kTile), up_to(shape.rows, kTile), shape.batch},
          {kTile, kTile, 1}, c, a, b, static_cast<cl_ulong>(shape.rows),
          static_cast<cl_ulong>(shape.inner), static_cast<cl_ulong>(shape.columns),
@@ -253,7 +297,7 @@ void OpenclDevice::graph_search(const GraphPlaces& graph, std::uint32_t source, 
 
 }  // namespace
 
-std::vector<std::unique_ptr<Device>> opencl_devices() {
+std::vector<std::unique_ptr<Device>> opencl_devices(const OpenclOptions& options) {
   std::vector<std::unique_ptr<Device>> found;
   cl_uint count = 0;
   if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS) return found;
@@ -265,7 +309,7 @@ std::vector<std::unique_ptr<Device>> opencl_devices() {
     std::vector<cl_device_id> ids(devices);
     clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr);
     for (cl_device_id id : ids) {
-      found.push_back(std::make_unique<OpenclDevice>(id, found.size()));
+      found.push_back(std::make_unique<OpenclDevice>(id, found.size(), options));
     }
   }
   return found;
