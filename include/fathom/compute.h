@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fathom/export.h"
@@ -47,10 +48,26 @@ struct ComputeEvent {
 
 inline constexpr std::uint32_t kNotReached = UINT32_MAX;  // of a graph search
 
+// Values that stay on a device from one operation to the next: Compute::put() makes them, and their
+// memory goes back with the last copy of this, before the Compute.
+class FATHOM_API DeviceData {
+ public:
+  DeviceIndex where() const;
+  std::size_t elements() const;
+
+  struct Content;
+  const Content& content() const { return *content_; }  // for the library's own parts
+  explicit DeviceData(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
+
+ private:
+  std::shared_ptr<const Content> content_;
+};
+
 // All devices of this machine, a router over them, and a pool of memory for each. Operations take
-// data of the host and give results there. A device that fails in the middle is left for good, and
-// what it was doing is done again elsewhere; one without enough memory is passed over. Arguments
-// that do not fit together throw std::runtime_error. Any thread may call anything.
+// data of the host and give results there, or work on data that was put on a device. A device that
+// fails in the middle is left for good, and what it was doing is done again elsewhere; one without
+// enough memory is passed over. Arguments that do not fit together throw std::runtime_error. Any
+// thread may call anything.
 class FATHOM_API Compute {
  public:
   explicit Compute(const ComputeOptions& options = {});
@@ -72,6 +89,18 @@ class FATHOM_API Compute {
   // targets. Distances count edges from `source`.
   Ran graph_search(std::span<std::uint32_t> distances, std::span<const std::uint32_t> offsets,
                    std::span<const std::uint32_t> targets, std::uint32_t source);
+
+  // Data on a device, and operations on it. The router knows where it is: an operation runs there
+  // without transfers, or elsewhere where that is faster with them. All of a call is on one device.
+  // Throws OutOfMemory where there is no room, std::runtime_error where the device, and with it the
+  // data, is lost.
+  DeviceData put(DeviceIndex device, std::span<const float> values);
+  void get(std::span<float> values, const DeviceData& from);
+  Ran matmul(const MatmulShape& shape, const DeviceData& c, const DeviceData& a,
+             const DeviceData& b);
+  // add, multiply, relu (b is ignored) or saxpy. `out` may be `a` or `b`.
+  Ran elementwise(Operation operation, const DeviceData& out, const DeviceData& a,
+                  const DeviceData& b, float alpha = 1);
 
   Router& router();
   MemoryPool& pool(DeviceIndex device);  // of the host: for scratch memory

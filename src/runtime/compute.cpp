@@ -55,8 +55,21 @@ void expect_elements(std::string_view operation, std::string_view what, std::siz
                     fmt::format("{} has {} elements, not {}", what, has, needs));
 }
 
-Ran elementwise(Compute::State& state, Operation operation, float alpha, std::span<float> out,
-                std::span<const float> a, std::span<const float> b) {
+void expect_product(const MatmulShape& shape, std::size_t c, std::size_t a, std::size_t b) {
+  // The libraries that multiply count rows by int.
+  if (std::max({shape.rows, shape.inner, shape.columns}) > INT32_MAX) {
+    throw base::Error("matmul", "the sizes are too large", "An edge is at most 2,147,483,647");
+  }
+  const std::size_t each_a = product({shape.rows, shape.inner});
+  const std::size_t each_b = product({shape.inner, shape.columns});
+  const std::size_t each_c = product({shape.rows, shape.columns});
+  expect_elements("matmul", "a", a, extent(each_a, shape.stride_a, shape.batch));
+  expect_elements("matmul", "b", b, extent(each_b, shape.stride_b, shape.batch));
+  expect_elements("matmul", "c", c, extent(each_c, shape.stride_c, shape.batch));
+}
+
+Ran elementwise_of_host(Compute::State& state, Operation operation, float alpha,
+                        std::span<float> out, std::span<const float> a, std::span<const float> b) {
   expect_elements(name_of(operation), "the result", out.size(), a.size());
   const bool has_two = operation != Operation::relu;
   if (has_two) expect_elements(name_of(operation), "b", b.size(), a.size());
@@ -145,16 +158,7 @@ Ran Compute::xor_words(std::span<std::uint32_t> out, std::span<const std::uint32
 
 Ran Compute::matmul(const MatmulShape& shape, std::span<float> c, std::span<const float> a,
                     std::span<const float> b) {
-  // The libraries that multiply count rows by int.
-  if (std::max({shape.rows, shape.inner, shape.columns}) > INT32_MAX) {
-    throw base::Error("matmul", "the sizes are too large", "An edge is at most 2,147,483,647");
-  }
-  const std::size_t each_a = product({shape.rows, shape.inner});
-  const std::size_t each_b = product({shape.inner, shape.columns});
-  const std::size_t each_c = product({shape.rows, shape.columns});
-  expect_elements("matmul", "a", a.size(), extent(each_a, shape.stride_a, shape.batch));
-  expect_elements("matmul", "b", b.size(), extent(each_b, shape.stride_b, shape.batch));
-  expect_elements("matmul", "c", c.size(), extent(each_c, shape.stride_c, shape.batch));
+  expect_product(shape, c.size(), a.size(), b.size());
   if (c.empty()) return {};
   const std::array<Input, 2> inputs = {Input{a.data(), a.size_bytes()},
                                        Input{b.data(), b.size_bytes()}};
@@ -165,20 +169,20 @@ Ran Compute::matmul(const MatmulShape& shape, std::span<float> c, std::span<cons
 }
 
 Ran Compute::add(std::span<float> out, std::span<const float> a, std::span<const float> b) {
-  return elementwise(*state_, Operation::add, 1, out, a, b);
+  return elementwise_of_host(*state_, Operation::add, 1, out, a, b);
 }
 
 Ran Compute::multiply(std::span<float> out, std::span<const float> a, std::span<const float> b) {
-  return elementwise(*state_, Operation::multiply, 1, out, a, b);
+  return elementwise_of_host(*state_, Operation::multiply, 1, out, a, b);
 }
 
 Ran Compute::relu(std::span<float> out, std::span<const float> a) {
-  return elementwise(*state_, Operation::relu, 1, out, a, {});
+  return elementwise_of_host(*state_, Operation::relu, 1, out, a, {});
 }
 
 Ran Compute::saxpy(float alpha, std::span<float> out, std::span<const float> a,
                    std::span<const float> b) {
-  return elementwise(*state_, Operation::saxpy, alpha, out, a, b);
+  return elementwise_of_host(*state_, Operation::saxpy, alpha, out, a, b);
 }
 
 Ran Compute::reduce(float& sum, std::span<const float> a) {
@@ -199,6 +203,67 @@ Ran Compute::graph_search(std::span<std::uint32_t> distances,
       Operation::graph_search, static_cast<double>(targets.size()), inputs, outputs,
       [&](Device& device, Places in, Places to) {
         device.graph_search({in[0], in[1], distances.size(), targets.size()}, source, to[0]);
+      });
+}
+
+DeviceIndex DeviceData::where() const {
+  return content_->where;
+}
+
+std::size_t DeviceData::elements() const {
+  return content_->elements;
+}
+
+DeviceData Compute::put(DeviceIndex device, std::span<const float> values) {
+  if (device >= state_->devices.size()) {
+    throw base::Error("compute", fmt::format("no device {}", device));
+  }
+  try {
+    DeviceData data(std::make_shared<const DeviceData::Content>(*state_, device, values.size()));
+    state_->devices[device]->write(data.content().place(), values.data(), values.size_bytes());
+    return data;
+  } catch (const runtime::DeviceLost& lost) {
+    state_->router.lose(device);
+    state_->tell(device, std::string(lost.what()) + "; continuing without it");
+    throw std::runtime_error(lost.what());
+  }
+}
+
+void Compute::get(std::span<float> values, const DeviceData& from) {
+  expect_elements("compute", "the result", values.size(), from.elements());
+  try {
+    state_->devices[from.where()]->read(values.data(), from.content().place(), values.size_bytes());
+  } catch (const runtime::DeviceLost& lost) {
+    state_->router.lose(from.where());
+    state_->tell(from.where(), std::string(lost.what()) + "; what was on it is lost");
+    throw std::runtime_error(std::string(lost.what()) + "; what was on it is lost");
+  }
+}
+
+Ran Compute::matmul(const MatmulShape& shape, const DeviceData& c, const DeviceData& a,
+                    const DeviceData& b) {
+  expect_product(shape, c.elements(), a.elements(), b.elements());
+  if (c.elements() == 0) return {};
+  const std::array<DeviceData, 2> inputs = {a, b};
+  return state_->run_where(
+      Operation::matmul, runtime::size_of(shape), inputs, c,
+      [&](Device& device, Places in, Places to) { device.matmul(shape, to[0], in[0], in[1]); });
+}
+
+Ran Compute::elementwise(Operation operation, const DeviceData& out, const DeviceData& a,
+                         const DeviceData& b, float alpha) {
+  const bool has_two = operation == Operation::add || operation == Operation::multiply ||
+                       operation == Operation::saxpy;
+  if (!has_two && operation != Operation::relu) {
+    throw base::Error(std::string(name_of(operation)), "not an element-wise operation");
+  }
+  expect_elements(name_of(operation), "the result", out.elements(), a.elements());
+  if (has_two) expect_elements(name_of(operation), "b", b.elements(), a.elements());
+  const std::array<DeviceData, 2> inputs = {a, b};
+  return state_->run_where(
+      operation, static_cast<double>(a.elements()), std::span(inputs).first(has_two ? 2 : 1), out,
+      [&](Device& device, Places in, Places to) {
+        device.elementwise(operation, alpha, to[0], in[0], in[has_two ? 1 : 0], a.elements());
       });
 }
 

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <optional>
+#include <stdexcept>
 
+#include "base/error.h"
 #include "fathom/profiler.h"
 #include "runtime/memory/pool_blocks.h"
 
@@ -150,7 +152,11 @@ Ran Compute::State::run(Operation operation, double size, std::span<const Input>
   double bytes = 0;
   for (const Input& input : inputs) bytes += static_cast<double>(input.bytes);
   for (const Output& output : outputs) bytes += static_cast<double>(output.bytes);
-  Route route = router.route(operation, size, kHost, bytes);
+  return run_routed(router.route(operation, size, kHost, bytes), inputs, outputs, work);
+}
+
+Ran Compute::State::run_routed(Route route, std::span<const Input> inputs,
+                               std::span<const Output> outputs, const Work& work) {
   while (true) {
     const CallScope scope(route, *devices[route.device]);
     if (devices[route.device]->model().shares_host_memory && route.device == kHost) {
@@ -164,14 +170,74 @@ Ran Compute::State::run(Operation operation, double size, std::span<const Input>
       charge();
       router.lose(route.device);
       tell(route.device, std::string(lost.what()) + "; continuing without it");
-      route = router.route(operation, size, kHost, bytes);
+      route = router.route(route.operation, route.size, kHost, route.bytes);
     } catch (const OutOfMemory& full) {
       charge();
       tell(route.device, std::string(full.what()) + "; this call runs on the host");
       route.device = kHost;
       route.cause = RouteCause::only_device;
-      route.expected_ns = router.expected_ns(operation, size, kHost, kHost, bytes).value_or(0);
+      route.expected_ns =
+          router.expected_ns(route.operation, route.size, kHost, kHost, route.bytes).value_or(0);
     }
+  }
+}
+
+// The data passes the host, as from one device to another it always does.
+Ran Compute::State::run_elsewhere(const Route& route, std::span<const DeviceData> inputs,
+                                  const DeviceData& output, const Work& work) {
+  Device& home = *devices[route.where];
+  std::vector<std::vector<float>> copies;
+  std::vector<Input> in;
+  double moved_ns = 0;
+  const auto timed = [&](std::size_t bytes, const auto& move) {
+    const std::int64_t begin = clock->now_ns();
+    move();
+    const auto ns = static_cast<double>(clock->now_ns() - begin);
+    router.learn_transfer(route.where, bytes, ns);
+    moved_ns += ns;
+  };
+  for (const DeviceData& input : inputs) {
+    const DeviceData::Content& own = input.content();
+    std::vector<float>& copy = copies.emplace_back(own.elements);
+    timed(own.bytes(), [&] { home.read(copy.data(), own.place(), own.bytes()); });
+    in.push_back({copy.data(), own.bytes()});
+  }
+  std::vector<float> result(output.elements());
+  const std::array<Output, 1> out = {Output{result.data(), output.content().bytes()}};
+  Ran ran = run_routed(route, in, out, work);
+  timed(output.content().bytes(),
+        [&] { home.write(output.content().place(), result.data(), output.content().bytes()); });
+  ran.transfer_ns += moved_ns;
+  return ran;
+}
+
+Ran Compute::State::run_where(Operation operation, double size, std::span<const DeviceData> inputs,
+                              const DeviceData& output, const Work& work) {
+  const DeviceIndex where = output.where();
+  auto bytes = static_cast<double>(output.content().bytes());
+  std::vector<Place> in;
+  for (const DeviceData& input : inputs) {
+    if (input.where() != where) {
+      throw base::Error(std::string(name_of(operation)), "its data is on several devices",
+                        "Put all of it on one");
+    }
+    bytes += static_cast<double>(input.content().bytes());
+    in.push_back(input.content().place());
+  }
+  const Route route = router.route(operation, size, where, bytes);
+  try {
+    if (route.device != where) return run_elsewhere(route, inputs, output, work);
+    const CallScope scope(route, *devices[where]);
+    const std::array<Place, 1> out = {output.content().place()};
+    const std::int64_t begin = clock->now_ns();
+    work(*devices[where], in, out);
+    Ran ran = {.route = route, .took_ns = static_cast<double>(clock->now_ns() - begin)};
+    learn(ran, ran.took_ns);
+    return ran;
+  } catch (const runtime::DeviceLost& lost) {
+    router.lose(where);
+    tell(where, std::string(lost.what()) + "; what was on it is lost");
+    throw std::runtime_error(std::string(lost.what()) + "; what was on it is lost");
   }
 }
 

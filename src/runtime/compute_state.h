@@ -33,6 +33,10 @@ struct Compute::State {
   Ran run(Operation operation, double size, std::span<const Input> inputs,
           std::span<const Output> outputs, const Work& work);
 
+  // The same of data that is on a device, and stays there.
+  Ran run_where(Operation operation, double size, std::span<const DeviceData> inputs,
+                const DeviceData& output, const Work& work);
+
   // What a call took, in all too.
   void learn(const Ran& ran, double whole_ns);
   void tell(DeviceIndex device, const std::string& what);
@@ -47,10 +51,30 @@ struct Compute::State {
   std::vector<std::function<void(const ComputeEvent&)>> listeners;
 
  private:
+  Ran run_routed(Route route, std::span<const Input> inputs, std::span<const Output> outputs,
+                 const Work& work);
+  Ran run_elsewhere(const Route& route, std::span<const DeviceData> inputs,
+                    const DeviceData& output, const Work& work);
   Ran run_on_host(Route route, std::span<const Input> inputs, std::span<const Output> outputs,
                   const Work& work);
   Ran run_on_device(const Route& route, std::span<const Input> inputs,
                     std::span<const Output> outputs, const Work& work);
+};
+
+struct DeviceData::Content {
+  Content(Compute::State& own, DeviceIndex on, std::size_t count)
+      : state(own), where(on), elements(count), block(own.pools[on]->allocate(bytes())) {}
+  ~Content() { state.pools[where]->free(block); }
+  Content(const Content&) = delete;
+  Content& operator=(const Content&) = delete;
+
+  std::size_t bytes() const { return elements * sizeof(float); }
+  runtime::Place place() const { return {block.segment, block.offset}; }
+
+  Compute::State& state;
+  DeviceIndex where;
+  std::size_t elements;
+  PoolBlock block;
 };
 
 }  // namespace fathom

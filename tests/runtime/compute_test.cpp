@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
@@ -191,6 +193,75 @@ TEST(Compute, AListenerMayComputeWhileAnotherDeviceFails) {
   EXPECT_EQ(told.size(), 2u);
   EXPECT_EQ(c, std::vector<float>(128 * 128, 128.0f));
   EXPECT_EQ(inner, c);
+}
+
+TEST(Compute, DataThatIsOnADeviceStaysThere) {
+  SimulatedMachine machine({slow_host(), quick_gpu()});
+  Compute& compute = *machine.compute;
+  const std::vector<float> ones(100'000, 1.0f);
+  std::vector<float> out(ones.size());
+  EXPECT_EQ(compute.add(out, ones, ones).route.device, kHost)
+      << "transfers cost more than they bring";
+  const DeviceData a = compute.put(1, ones);
+  const DeviceData sum = compute.put(1, ones);
+  const Ran added = compute.elementwise(Operation::add, sum, a, a);
+  EXPECT_EQ(added.route.device, 1u);
+  EXPECT_EQ(added.route.where, 1u);
+  EXPECT_EQ(added.transfer_ns, 0);
+  EXPECT_NEAR(added.took_ns, modelled_ns(quick_gpu(), Operation::add, 100'000), 10);
+  compute.elementwise(Operation::saxpy, sum, sum, a, 3);
+  compute.get(out, sum);
+  EXPECT_EQ(out, std::vector<float>(ones.size(), 7.0f));
+}
+
+TEST(Compute, DataOnADeviceIsComputedElsewhereWhereThatIsFaster) {
+  DeviceModel weak = quick_gpu();
+  weak.flops_per_second = 1e6;
+  SimulatedMachine machine({slow_host(), weak});
+  Compute& compute = *machine.compute;
+  const DeviceData a = compute.put(1, std::vector<float>(64 * 64, 1.0f));
+  const DeviceData product = compute.put(1, std::vector<float>(64 * 64));
+  const Ran ran = compute.matmul({.rows = 64, .inner = 64, .columns = 64}, product, a, a);
+  EXPECT_EQ(ran.route.device, kHost);
+  EXPECT_NEAR(ran.transfer_ns, modelled_transfers_ns(weak, Operation::matmul, 64), 10);
+  std::vector<float> out(64 * 64);
+  compute.get(out, product);
+  EXPECT_EQ(out, std::vector<float>(64 * 64, 64.0f));
+}
+
+TEST(Compute, WhatIsWrongWithDataOnDevicesIsOneLine) {
+  std::optional<SimulatedMachine> machine(std::in_place, std::vector{slow_host(), quick_gpu()});
+  Compute& compute = *machine->compute;
+  const std::vector<float> ones(16, 1.0f);
+  {
+    const DeviceData here = compute.put(kHost, ones);
+    const DeviceData there = compute.put(1, ones);
+    const auto problem_of = [](const std::function<void()>& call) -> std::string {
+      try {
+        call();
+      } catch (const std::runtime_error& error) {
+        return error.what();
+      }
+      return "none";
+    };
+    EXPECT_EQ(problem_of([&] { compute.elementwise(Operation::add, there, here, there); }),
+              "add: its data is on several devices. Put all of it on one");
+    EXPECT_EQ(problem_of([&] { compute.elementwise(Operation::reduce, there, there, there); }),
+              "reduce: not an element-wise operation");
+    EXPECT_EQ(problem_of([&] {
+                compute.matmul({2, 2, 2}, there, there, there);
+              }),
+              "matmul: a has 16 elements, not 4");
+    EXPECT_EQ(problem_of([&] { compute.put(7, ones); }), "compute: no device 7");
+    machine->devices[1]->disappear_after(0);
+    EXPECT_EQ(problem_of([&] { compute.elementwise(Operation::relu, there, there, there); }),
+              "gpu: the device does not answer; what was on it is lost");
+    EXPECT_TRUE(compute.router().is_lost(1));
+    ASSERT_EQ(machine->events.size(), 1u);
+    EXPECT_EQ(machine->events[0], "gpu: the device does not answer; what was on it is lost");
+    EXPECT_EQ(problem_of([&] { compute.elementwise(Operation::relu, here, here, here); }), "none");
+  }
+  machine.reset();
 }
 
 TEST(Compute, EveryOperationIsRightWhereverItRuns) {
