@@ -98,13 +98,14 @@ void replay(const std::string& path) {
   MemoryPool pool(no_memory());
   std::unordered_map<std::uint64_t, PoolBlock> alive;
   std::int64_t theirs = 0;
-  // What was allocated before the recording, as one block: how it was cut is not known.
-  if (!trace.memory.empty()) {
-    const auto& first = trace.memory.front();
-    const std::int64_t before = first.total_allocated.value_or(0) - first.bytes;
-    if (before > 0) pool.allocate(static_cast<std::size_t>(before));
+  // What was allocated before the recording, and is freed in it or there at its end: block by
+  // block, as they lie in PyTorch's segments.
+  std::vector<fathom::trace::OlderBlock> older = trace.allocator.older;
+  std::ranges::sort(older, {}, &fathom::trace::OlderBlock::address);
+  for (const auto& block : older) {
+    alive[block.address] = pool.allocate(static_cast<std::size_t>(block.bytes));
   }
-  double seconds = 0;
+  const fathom::PoolStatistics before = pool.statistics();
   const auto begin = std::chrono::steady_clock::now();
   for (const fathom::trace::MemoryEvent& event : trace.memory) {
     if (!event.address) continue;
@@ -118,12 +119,15 @@ void replay(const std::string& path) {
       alive[*event.address] = pool.allocate(static_cast<std::size_t>(event.bytes));
     }
   }
-  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const fathom::PoolStatistics now = pool.statistics();
   fmt::print(
       "pool replay {}: {} allocations, {:.1f} % reused (at least 95 %), peak reserved {:.1f} MB, "
       "PyTorch {:.1f} MB, ratio {:.3f} (at most 1), {:.0f} ns per event\n",
-      std::filesystem::path(path).filename().string(), now.allocations, 100 * now.hit_rate(),
+      std::filesystem::path(path).filename().string(), now.allocations - before.allocations,
+      100 * static_cast<double>(now.reused - before.reused) /
+          static_cast<double>(now.allocations - before.allocations),
       static_cast<double>(now.peak_reserved_bytes) / (1 << 20),
       static_cast<double>(theirs) / (1 << 20),
       static_cast<double>(now.peak_reserved_bytes) / static_cast<double>(theirs),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -31,6 +32,30 @@ struct Job {
     return sorted[sorted.size() / 2] + transfer_ns[device];
   }
 };
+
+// What the host's data of a job take to a device and back, by a clock: the operands are written,
+// and the result is read.
+double measured_transfers_ns(Device& device, Operation operation, double size) {
+  if (device.model().shares_host_memory) return 0;
+  const auto in = static_cast<std::size_t>(runtime::bytes_in(operation, size));
+  const auto out = static_cast<std::size_t>(runtime::bytes_out(operation, size));
+  const std::size_t operands =
+      operation == Operation::relu || operation == Operation::reduce ? 1 : 2;
+  const std::size_t each = std::max<std::size_t>(in / operands, 4);
+  std::vector<char> data(std::max(each, out), 1);
+  void* const room = device.allocate(data.size());
+  std::vector<double> times;
+  for (int round = 0; round < 9; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < operands; ++i) device.write({room, 0}, data.data(), each);
+    if (out != 0) device.read(data.data(), {room, 0}, out);
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    times.push_back(took.count());
+  }
+  device.release(room);
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
 
 using Choose = std::function<DeviceIndex(const Job&)>;
 using Learn = std::function<void(const Job&, DeviceIndex, double ns)>;
@@ -85,7 +110,18 @@ void show(const Machine& machine) {
     last = router.route(job.operation, job.size);
     return last.device;
   };
-  const Learn learn = [&](const Job&, DeviceIndex, double ns) { router.learn(last, ns); };
+  const Learn learn = [&](const Job& job, DeviceIndex device, double ns) {
+    router.learn(last, ns, ns + job.transfer_ns[device]);
+    // As of one transfer: the router is told how the link compares with what it takes it for.
+    const double expected =
+        runtime::modelled_transfers_ns(machine.models[device], job.operation, job.size);
+    const auto bytes = static_cast<std::size_t>(runtime::bytes_touched(job.operation, job.size));
+    if (expected > 0) {
+      const double one =
+          runtime::modelled_transfer_ns(machine.models[device], static_cast<double>(bytes));
+      router.learn_transfer(device, bytes, one * job.transfer_ns[device] / expected);
+    }
+  };
   const Choose cpu = [](const Job&) { return DeviceIndex{0}; };
   const Choose gpu = [](const Job&) { return DeviceIndex{1}; };
   const Choose threshold = [](const Job& job) {
@@ -130,10 +166,9 @@ Machine measured(Device& cpu, Device& other) {
     for (const double size : sizes) {
       Job job = {.operation = operation, .size = size};
       for (int device = 0; device < 2; ++device) {
-        const DeviceModel& model = machine.models[static_cast<std::size_t>(device)];
-        job.transfer_ns[device] = runtime::modelled_transfers_ns(model, operation, size);
+        Device& on = device == 0 ? cpu : other;
+        job.transfer_ns[device] = measured_transfers_ns(on, operation, size);
         for (int i = 0; i < 5; ++i) {
-          Device& on = device == 0 ? cpu : other;
           job.samples[device].push_back(runtime::measure_call(on, clock, operation, size));
         }
       }
@@ -149,6 +184,9 @@ Machine simulated(const std::string& name, const DeviceModel& gpu) {
   Machine machine;
   machine.name = name;
   machine.models = {host, gpu};
+  // The link is not what the router takes it for: it is told half the speed and latency.
+  machine.models[1].link_bytes_per_second /= 2;
+  machine.models[1].link_latency_ns *= 2;
   std::mt19937 random(2);
   const auto noisy = [&](double ns) {
     return ns * std::exp(std::normal_distribution<double>(0, 0.1)(random));
@@ -167,7 +205,7 @@ Machine simulated(const std::string& name, const DeviceModel& gpu) {
     for (const double size : sizes) {
       Job job = {.operation = operation, .size = size};
       for (int device = 0; device < 2; ++device) {
-        const DeviceModel& model = machine.models[static_cast<std::size_t>(device)];
+        const DeviceModel& model = device == 0 ? host : gpu;
         job.transfer_ns[device] = runtime::modelled_transfers_ns(model, operation, size);
         for (int i = 0; i < 9; ++i) {
           job.samples[device].push_back(noisy(runtime::modelled_ns(model, operation, size)));

@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,16 @@ void explore(fathom::Compute& compute) {
               lent == std::vector<std::uint32_t>(1000, 7) ? "as it was" : "changed");
 }
 
+// Many lattices: the XORs of all of them as few calls, what needs no calls on all cores.
+void explore_many(fathom::Compute& compute) {
+  const std::vector<fathom::LatticeOptions> options(20, {.dimensions = 3, .size = 12});
+  std::vector<fathom::Lattice> lattices = fathom::build_lattices(compute, options);
+  fathom::xor_transform(compute, lattices, 42);
+  std::size_t edges = 0;
+  for (const auto& structure : fathom::analyze_structures(lattices)) edges += structure.edges;
+  std::printf("%zu lattices in batches: %zu edges\n", lattices.size(), edges);
+}
+
 void multiply_many(fathom::Compute& compute) {
   const std::vector<float> ones(64 * 64, 1.0f);
   std::vector<std::vector<float>> results(100, std::vector<float>(ones.size()));
@@ -79,17 +90,33 @@ int run(int argc, char** argv) {
   fathom::Compute compute({.simulated = simulated});
   compute.on_event([](const fathom::ComputeEvent& event) { std::puts(event.what.c_str()); });
 
+  // Under pressure the pools give back what nobody uses: all of them where the host runs out, and
+  // that of a device where its own memory does.
+  fathom::MemoryMonitor monitor;
+  monitor.add(fathom::host_level());
+  const auto& devices = compute.router().devices();
+  for (fathom::DeviceIndex device = 0; device < devices.size(); ++device) {
+    std::optional<std::int64_t> total;
+    if (const auto& bytes = devices[device].memory_bytes) total = static_cast<std::int64_t>(*bytes);
+    monitor.manage(compute.pool(device), total);
+  }
+  monitor.start();
+
   std::puts("Where would it run?");
   show(compute.router(), fathom::Operation::xor_words, 5);
   show(compute.router(), fathom::Operation::matmul, 32);
   show(compute.router(), fathom::Operation::matmul, 1024);
   show(compute.router(), fathom::Operation::graph_search, 60'000);
   explore(compute);
+  explore_many(compute);
   multiply_many(compute);
 
   const fathom::PoolStatistics pool = compute.pool(fathom::kHost).statistics();
   std::printf("pool: %llu allocations, %.0f %% of them reused\n",
               static_cast<unsigned long long>(pool.allocations), 100 * pool.hit_rate());
+  std::printf("memory pressure: %s; a gigabyte more would %s\n",
+              std::string(fathom::name_of(monitor.pressure())).c_str(),
+              monitor.can_allocate(1024) ? "fit" : "not fit");
   fathom::profiler().print_summary();
   return 0;
 }

@@ -16,8 +16,33 @@ struct Calls {
   std::map<double, std::vector<double>> by_size;
 };
 
-// Scopes of the runtime library say what they are, how large, and where they ran.
+// A scope of the library: its process, and the number that this gave it.
+using ScopeId = std::pair<std::int64_t, std::uint64_t>;
+
+ScopeId scope_id(const trace::Trace& trace, const trace::SpanScope& of) {
+  return {trace.tracks[trace.spans.track[of.span]].pid, of.scope};
+}
+
+// What copies took that scopes waited for.
+std::map<ScopeId, double> copies_of(const trace::Trace& trace) {
+  std::map<ScopeId, double> copies;
+  for (const trace::SpanScope& of : trace.scopes) {
+    if (trace.spans.kind[of.span] != trace::SpanKind::copy) continue;
+    copies[scope_id(trace, of)] += static_cast<double>(trace.spans.duration_ns[of.span]);
+  }
+  return copies;
+}
+
+// Scopes of the runtime library say what they are, how large, and where they ran. The router counts
+// transfers apart: of a scope that copied, the copies are taken off.
 void collect(const trace::Trace& trace, std::map<std::pair<Operation, std::string>, Calls>& found) {
+  const std::map<ScopeId, double> copies = copies_of(trace);
+  const auto copied_ns = [&](trace::SpanId id) {
+    const auto own = std::ranges::lower_bound(trace.scopes, id, {}, &trace::SpanScope::span);
+    if (own == trace.scopes.end() || own->span != id) return 0.0;
+    const auto known = copies.find(scope_id(trace, *own));
+    return known == copies.end() ? 0.0 : known->second;
+  };
   for (trace::SpanId id = 0; id < trace.spans.size(); ++id) {
     if (trace.spans.kind[id] != trace::SpanKind::scope) continue;
     const auto operation = operation_named(trace.name(id));
@@ -31,7 +56,7 @@ void collect(const trace::Trace& trace, std::map<std::pair<Operation, std::strin
                               device = base::unescaped(value.substr(1, value.size() - 2));
                             }
                           });
-    const auto ns = static_cast<double>(trace.spans.duration_ns[id]);
+    const double ns = static_cast<double>(trace.spans.duration_ns[id]) - copied_ns(id);
     if (size && *size >= 1 && ns > 0 && !device.empty()) {
       found[{*operation, device}].by_size[*size].push_back(ns);
     }

@@ -22,9 +22,10 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 48;  // more than any mac
 
 bool is_credible(const MemoryEvent& event) {
   const auto fits = [](std::int64_t bytes) { return -kMostBytes < bytes && bytes < kMostBytes; };
-  // A change of what is reserved alone has no bytes.
-  return (event.bytes != 0 || event.total_reserved) && fits(event.bytes) &&
-         fits(event.total_allocated.value_or(0)) && fits(event.total_reserved.value_or(0));
+  // What says only how much is reserved has neither bytes nor address.
+  const bool tells = event.bytes != 0 || (event.total_reserved && !event.address);
+  return tells && fits(event.bytes) && fits(event.total_allocated.value_or(0)) &&
+         fits(event.total_reserved.value_or(0));
 }
 
 // Allocations of one process on one device.
