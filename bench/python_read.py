@@ -12,9 +12,9 @@ import sys
 ROUNDS = 7
 IN_PYTHON = """if 1:
     import sys, time
-    import fathom
+    from fathom import read
     began = time.perf_counter()
-    trace = fathom.read(sys.argv[1])
+    trace = read(sys.argv[1])
     print(time.perf_counter() - began)
     spans = trace.spans
     try:
