@@ -153,7 +153,9 @@ class Saying(unittest.TestCase):
         folder = GOLDEN / "two_ranks"
         found = fathom.hta([folder / "rank0.json", folder / "rank1.json"])
         self.assertGreaterEqual(len(found["ranks"]), 2)
-        self.assertIn("</html>", found.to_html())
+        page = found.to_html()
+        self.assertIn("</html>", page)
+        self.assertIn("timeline_1", page)  # those of all ranks are in it
 
     def test_what_is_wrong_is_one_line(self):
         with tempfile.TemporaryDirectory() as folder:

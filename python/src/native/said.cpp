@@ -16,6 +16,7 @@
 #include "report/page/compile.h"
 #include "report/page/flame.h"
 #include "report/page/page.h"
+#include "report/page/rank_timelines.h"
 #include "report/page/run_page.h"
 #include "report/page/summary.h"
 #include "report/page/timeline.h"
@@ -68,6 +69,20 @@ trace::Trace drawn(const OpenedTrace& opened, double min_duration_us, bool with_
   return copy;
 }
 
+std::string page_of(const report::HtaReport& report,
+                    const std::vector<std::shared_ptr<OpenedTrace>>& ranks, bool all_steps) {
+  std::vector<report::RankTimeline> timelines;
+  for (const auto& rank : ranks) {
+    timelines.push_back(report::rank_timeline(rank->analysis, ranks.size(), all_steps));
+  }
+  std::vector<report::PlacedTimeline> placed =
+      report::place_timelines(report, std::move(timelines));
+  std::string summary = page_summary(report, placed);
+  report::PageData data = report::page_rank_timelines(std::move(placed));
+  data.emplace_back("summary", std::move(summary));
+  return report::page_html(data);
+}
+
 }  // namespace
 
 std::string said_report(const OpenedTrace& opened) {
@@ -94,7 +109,7 @@ std::string said_hta_of(const std::vector<std::shared_ptr<OpenedTrace>>& ranks, 
     suggestions.push_back(rank->analysis.suggestions());
   }
   const report::HtaReport report = report::make_hta_report(std::move(findings), suggestions);
-  if (form == "page") return report::page_html({{"summary", page_summary(report)}});
+  if (form == "page") return page_of(report, ranks, all_steps);
   return form == "text" ? to_text(report, top, width()) : to_json(report, top);
 }
 
