@@ -65,6 +65,13 @@ struct GpuProcess {
   std::optional<double> utilization_percent = {};
 };
 
+// An error that the driver reported as it happened.
+struct DeviceError {
+  std::string uuid = {};
+  std::int64_t time_ns = 0;  // since 1970
+  std::uint64_t xid = 0;     // as NVIDIA numbers them
+};
+
 struct GpuDevice {
   unsigned index = 0;  // as they are listed; not a name: it may change when a device comes or goes
   std::string uuid = {};  // what it is told apart by: the driver's UUID, else "pci-0000:03:00.0"
@@ -83,16 +90,11 @@ struct GpuDevice {
   std::optional<double> slowdown_celsius = {};  // where it begins to slow itself down
   std::optional<double> shutdown_celsius = {};
   GpuReading now = {};
-  std::optional<double> age_seconds = {};  // of `now`; grows while the driver does not answer
-  std::vector<GpuProcess> processes = {};  // by memory, most first
-  bool processes_are_partial = false;      // others' programs may be hidden from us
-};
-
-// An error that the driver reported as it happened.
-struct DeviceError {
-  std::string uuid = {};
-  std::int64_t time_ns = 0;  // since 1970
-  std::uint64_t xid = 0;     // as NVIDIA numbers them
+  std::optional<double> age_seconds = {};      // of `now`; grows while the driver does not answer
+  std::vector<GpuProcess> processes = {};      // by memory, most first
+  bool processes_are_partial = false;          // others' programs may be hidden from us
+  bool needs_reset = false;                    // its driver says that it works again only after one
+  std::optional<DeviceError> last_error = {};  // since it is watched
 };
 
 }  // namespace fathom

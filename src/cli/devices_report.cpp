@@ -54,6 +54,7 @@ std::string state_of(const GpuDevice& device) {
        devices::throttle_reasons_of(device.now.throttle.value_or(0) & ~kIdle)) {
     state += (state.empty() ? "" : ", ") + std::string(devices::name_of(reason));
   }
+  if (device.needs_reset) state = "needs a reset";
   if (state.empty()) state = devices::name_of(device.state);
   std::ranges::replace(state, '_', ' ');
   return state;

@@ -72,6 +72,7 @@ std::vector<Piece> facts_of(const GpuDevice& device, const MonitorConfig& config
   }
   std::vector<Piece> facts;
   if (auto age = age_of(device, config)) facts.push_back(std::move(*age));
+  if (device.needs_reset) facts.push_back({"needs a reset", Ink::critical});
   const std::uint32_t reasons = now.throttle.value_or(0) & monitor::kAlarmingReasons;
   if (now.temperature_celsius) {
     facts.push_back({fmt::format("{:.0f} °C", *now.temperature_celsius),
@@ -164,6 +165,7 @@ ScreenLine short_line(const GpuDevice& device, const MonitorConfig& config, std:
   } else {
     const auto memory = memory_percent(device);
     if (auto age = age_of(device, config)) figures = {std::move(*age), {"  "}};
+    if (device.needs_reset) figures.push_back({"needs a reset  ", Ink::critical});
     figures.push_back({"GPU " + percent_text(device.now.utilization_percent)});
     figures.push_back({"  mem "});
     figures.push_back({percent_text(memory), ink_of(memory, config.memory_warning_percent,

@@ -24,6 +24,7 @@ struct Wanted {
 struct Look {
   std::vector<GpuDevice> devices;   // with state and reading; `index` is counted within the backend
   std::vector<DeviceError> errors;  // new since the last look
+  bool is_here = true;  // false where there is nothing for the backend on this machine, so far
 };
 
 class Backend {
@@ -47,8 +48,8 @@ struct Roots {
   std::string share = "/usr/share";  // lists of the names of GPUs
 };
 
-// Each returns null where there is nothing for it here: no library, no card of the vendor, no
-// program.
+// Each returns null where there is nothing for it here at the moment: no library, no card of the
+// vendor, no program.
 // The library is $FATHOM_NVML, else libnvidia-ml.so.1.
 std::unique_ptr<Backend> nvml_backend(const Roots& roots = {});
 std::unique_ptr<Backend> amd_backend(const Roots& roots = {});
@@ -61,7 +62,8 @@ std::unique_ptr<Backend> nvidia_smi_backend(
     const Roots& roots = {}, std::chrono::milliseconds at_most = std::chrono::seconds(5));
 std::unique_ptr<Backend> demo_backend(unsigned seed = 1);  // two lively GPUs that do not exist
 
-// Those that there are here, as configured.
+// All of them, as configured. What there is nothing for yet is looked for again at each discovery:
+// a driver may be loaded, and a card come, while we watch.
 struct Choice {
   bool nvidia = true;
   bool opencl = true;

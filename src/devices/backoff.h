@@ -11,6 +11,7 @@ class Backoff {
  public:
   using Clock = std::chrono::steady_clock;
 
+  Clock::time_point due() const { return due_; }
   bool is_due() const { return Clock::now() >= due_; }
   void failed() {
     due_ = Clock::now() + pause_;

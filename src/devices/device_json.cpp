@@ -48,7 +48,8 @@ void write_sensors(JsonWriter& json, const GpuDevice& device) {
   field(json, "fan_rpm", now.fan_rpm);
 }
 
-void write_trouble(JsonWriter& json, const GpuReading& now) {
+void write_trouble(JsonWriter& json, const GpuDevice& device) {
+  const GpuReading& now = device.now;
   if (now.throttle) {
     json.key("throttle").begin_array();
     for (const ThrottleReason reason : throttle_reasons_of(*now.throttle)) {
@@ -58,6 +59,11 @@ void write_trouble(JsonWriter& json, const GpuReading& now) {
   }
   field(json, "ecc_corrected", now.ecc_corrected);
   field(json, "ecc_uncorrected", now.ecc_uncorrected);
+  if (device.last_error) {
+    json.key("last_error").begin_object().key("xid").value(device.last_error->xid);
+    json.key("time_ns").value(device.last_error->time_ns).end_object();
+  }
+  if (device.needs_reset) json.key("needs_reset").value(true);
 }
 
 void write_process(JsonWriter& json, const GpuProcess& process, Commands commands) {
@@ -132,7 +138,7 @@ void write_device(JsonWriter& json, const GpuDevice& device, Commands commands) 
   write_memory(json, device);
   write_shares(json, device.now);
   write_sensors(json, device);
-  write_trouble(json, device.now);
+  write_trouble(json, device);
   field(json, "age_seconds", device.age_seconds);
   json.key("processes").begin_array();
   for (const GpuProcess& process : device.processes) write_process(json, process, commands);

@@ -11,6 +11,7 @@ void keep_identity(GpuDevice& device, DeviceState state) {
   device.state = state;
   device.now = {};
   device.processes.clear();
+  device.needs_reset = false;
 }
 
 // Whether both are one piece of hardware. The parts of a GPU share its address.

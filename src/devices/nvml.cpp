@@ -23,6 +23,15 @@ struct KnownGpu {
   nvml::ProcessList processes;
 };
 
+// GPUs on the bus that NVIDIA's driver has; another driver may have others of them.
+std::vector<std::string> driven_gpus(const Roots& roots) {
+  std::vector<std::string> addresses;
+  for (const PciGpu& gpu : pci_gpus(roots, kNvidiaId)) {
+    if (gpu.driver == "nvidia") addresses.push_back(gpu.address);
+  }
+  return addresses;
+}
+
 // NVIDIA's GPUs through their management library.
 class NvmlBackend : public Backend {
  public:
@@ -56,6 +65,7 @@ class NvmlBackend : public Backend {
   std::weak_ptr<nvml::Session> ending_;  // of which the thread that waits for errors has a share
   std::string driver_;
   std::vector<KnownGpu> gpus_;
+  std::vector<std::string> driven_;  // addresses on the bus, when the session began
   std::map<std::string, nvml::ProcessList> processes_of_parts_;  // by UUID
   std::unique_ptr<nvml::ErrorWatch> errors_;
   std::vector<std::pair<nvml::Device, std::string>> watched_;  // by errors_
@@ -77,6 +87,7 @@ void NvmlBackend::begin_session() {
     backoff_.failed();
     throw;
   }
+  driven_ = driven_gpus(roots_);
   std::array<char, 81> version{};
   if (library_->driver_version(version.data(), version.size() - 1) == nvml::kSuccess) {
     driver_ = version.data();
@@ -188,9 +199,10 @@ GpuDevice NvmlBackend::look_at(KnownGpu& known, const Wanted& wanted) {
   }
   nvml::Failures failures;
   if (!known.is_lost) {
-    nvml::read_now(session_->library(), known.handle, wanted, gpu, failures);
+    nvml::read_now(session_->library(), known.handle, wanted, roots_, gpu, failures);
     check(failures);
     known.is_lost = failures.is_lost;
+    gpu.needs_reset = failures.needs_reset;
   }
   if (known.is_lost) {
     gpu.state = DeviceState::lost;
@@ -221,7 +233,7 @@ void NvmlBackend::look_at_parts(const KnownGpu& whole, const Wanted& wanted,
     part->driver = driver_;
     part->pci_address = whole.gpu.pci_address;
     if (part->name.empty()) part->name = whole.gpu.name + " MIG";
-    if (wanted.memory) nvml::read_memory(library, handle, *part, failures);
+    if (wanted.memory) nvml::read_memory(library, handle, roots_, *part, failures);
     if (wanted.processes) {
       part->processes = processes_of_parts_[part->uuid].look(library, handle, roots_);
     }
@@ -229,9 +241,15 @@ void NvmlBackend::look_at_parts(const KnownGpu& whole, const Wanted& wanted,
   }
 }
 
-// The library finds a GPU that came back only when it is started anew, once nobody is in it.
+// The library finds a GPU that came, or came back, only when it is started anew, once nobody is in
+// it.
 void NvmlBackend::look_for_returned() {
-  if (std::ranges::none_of(gpus_, [](const KnownGpu& known) { return known.is_lost; })) return;
+  const bool any_is_lost =
+      std::ranges::any_of(gpus_, [](const KnownGpu& known) { return known.is_lost; });
+  const bool any_is_new = std::ranges::any_of(driven_gpus(roots_), [&](const std::string& address) {
+    return std::ranges::find(driven_, address) == driven_.end();
+  });
+  if (!any_is_lost && !any_is_new) return;
   needs_restart_ = true;
   errors_.reset();
 }

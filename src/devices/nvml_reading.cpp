@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string_view>
+
+#include "devices/kernel_files.h"
 
 namespace fathom::devices::nvml {
 namespace {
@@ -133,13 +136,35 @@ void read_limits(const Library& library, Device device, GpuDevice& into, Failure
   into.shutdown_celsius = threshold(kThresholdShutdown);
 }
 
+namespace {
+
+// Of the machine, which a GPU without memory of its own takes it from; by everybody.
+void read_host_memory(const Roots& roots, GpuDevice& into) {
+  const std::string text = "\n" + read_text(roots.proc + "/meminfo").value_or("");
+  const auto bytes_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const std::size_t place = text.find(fmt::format("\n{}:", name));
+    if (place == std::string::npos) return {};
+    const std::size_t digits = text.find_first_of("0123456789", place);
+    if (digits == std::string::npos) return {};
+    const auto kilobytes = parse_number(std::string_view(text).substr(digits));
+    return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;
+  };
+  into.memory_total_bytes = bytes_of("MemTotal");
+  into.now.memory_free_bytes = bytes_of("MemAvailable");
+  if (into.memory_total_bytes && into.now.memory_free_bytes)
+    into.now.memory_used_bytes = *into.memory_total_bytes - *into.now.memory_free_bytes;
+}
+
+}  // namespace
+
 // The first version says that what the driver reserves is used. It is asked only where the second
 // is not there.
-void read_memory(const Library& library, Device device, GpuDevice& into, Failures& failures) {
+void read_memory(const Library& library, Device device, const Roots& roots, GpuDevice& into,
+                 Failures& failures) {
   MemoryV2 memory{};
   memory.version = kMemoryV2;
   if (failures.passed(library.memory_v2(device, &memory))) {
-    if (memory.total == 0) return;  // shares the memory of the host
+    if (memory.total == 0) return read_host_memory(roots, into);
     into.memory_total_bytes = bytes(memory.total);
     into.now.memory_used_bytes = bytes(memory.used);
     into.now.memory_free_bytes = bytes(memory.free);
@@ -147,21 +172,22 @@ void read_memory(const Library& library, Device device, GpuDevice& into, Failure
     return;
   }
   const auto old = ask<MemoryV1>(failures, library.memory_v1, device);
-  if (!old || old->total == 0) return;
+  if (!old) return;
+  if (old->total == 0) return read_host_memory(roots, into);
   into.memory_total_bytes = bytes(old->total);
   into.now.memory_used_bytes = bytes(old->used);
   into.now.memory_free_bytes = bytes(old->free);
 }
 
-void read_now(const Library& library, Device device, const Wanted& wanted, GpuDevice& into,
-              Failures& failures) {
+void read_now(const Library& library, Device device, const Wanted& wanted, const Roots& roots,
+              GpuDevice& into, Failures& failures) {
   GpuReading& now = into.now;
   if (const auto shares = ask<Utilization>(failures, library.utilization, device)) {
     if (shares->gpu <= 100) now.utilization_percent = shares->gpu;
     if (shares->memory <= 100) now.memory_utilization_percent = shares->memory;
   }
   if (failures.is_lost || failures.of_driver != kSuccess) return;
-  if (wanted.memory) read_memory(library, device, into, failures);
+  if (wanted.memory) read_memory(library, device, roots, into, failures);
   if (wanted.thermal) read_thermal(library, device, now, failures);
   if (wanted.power) {
     now.power_watts = ask_number<Device>(failures, library.power, device, 1e-3);

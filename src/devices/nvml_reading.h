@@ -23,10 +23,12 @@ std::optional<GpuDevice> identity(const Library& library, Device device, Failure
 // What an administrator may change: power limit, clocks, thresholds.
 void read_limits(const Library& library, Device device, GpuDevice& into, Failures& failures);
 // What it does now.
-void read_now(const Library& library, Device device, const Wanted& wanted, GpuDevice& into,
-              Failures& failures);
-// The same of a part of a GPU, which has memory but no sensors of its own.
-void read_memory(const Library& library, Device device, GpuDevice& into, Failures& failures);
+void read_now(const Library& library, Device device, const Wanted& wanted, const Roots& roots,
+              GpuDevice& into, Failures& failures);
+// The same of a part of a GPU, which has memory but no sensors of its own. One that has none shares
+// that of the machine, and is shown with it.
+void read_memory(const Library& library, Device device, const Roots& roots, GpuDevice& into,
+                 Failures& failures);
 
 std::uint32_t throttle_reasons(std::uint64_t bits);
 

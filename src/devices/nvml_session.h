@@ -1,12 +1,13 @@
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "devices/backoff.h"
 #include "devices/nvml_library.h"
 #include "fathom/gpu_device.h"
 
@@ -27,13 +28,14 @@ class Session {
   std::shared_ptr<const Library> library_;
 };
 
-// Waits on a thread of its own for errors (XIDs) that the driver reports, until this goes. The
-// thread ends by itself, within the time of one wait.
+// Waits on a thread of its own for errors (XIDs) that the driver reports, until this goes. What the
+// driver fails to do is tried again, soon at first and later after at most 30 seconds. The thread
+// ends by itself, within the time of one wait.
 class ErrorWatch {
  public:
   ErrorWatch(std::shared_ptr<Session> session,
              std::vector<std::pair<Device, std::string>> devices_and_uuids);
-  ~ErrorWatch() { state_->is_over = true; }
+  ~ErrorWatch();
   ErrorWatch(const ErrorWatch&) = delete;
   ErrorWatch& operator=(const ErrorWatch&) = delete;
 
@@ -43,11 +45,19 @@ class ErrorWatch {
   struct State {
     std::shared_ptr<Session> session;
     std::vector<std::pair<Device, std::string>> devices;
-    std::atomic<bool> is_over = false;
     std::mutex mutex;
+    std::condition_variable ended;
+    bool is_over = false;
     std::vector<DeviceError> errors;
   };
-  static void wait_for_errors(State& state, EventSet events);
+  struct Registered {
+    bool has_any = false;
+    bool has_failed = false;  // one that could tell errors
+  };
+  static bool is_over(State& state);
+  static Registered register_devices(const State& state, EventSet events);
+  static bool wait_for_error(State& state, EventSet events);
+  static bool watch_once(State& state, Backoff& backoff);
   static void run(State& state);
 
   std::shared_ptr<State> state_;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -62,12 +63,14 @@ struct Watcher::State {
   bool is_stopping = false;
   KnownDevices known;
   std::vector<DeviceError> errors;
+  std::map<std::string, DeviceError> last_errors;  // by UUID
   std::vector<Slot> slots;
 };
 
 std::vector<BackendStatus> Watcher::State::backends(Clock::time_point now) const {
   std::vector<BackendStatus> all;
   for (const Slot& slot : slots) {
+    if (!slot.status.is_here) continue;
     all.push_back(slot.status);
     all.back().is_hung = is_hung(slot, now);
     if (slot.looked) all.back().age_seconds = seconds(now - *slot.looked);
@@ -98,6 +101,8 @@ void Watcher::State::look_once(std::size_t index, Backend& backend, const Wanted
   ++slot.status.looks;
   slot.status.cpu_seconds = cpu_seconds_of_this_thread();
   slot.status.is_up = problem.empty();
+  slot.status.is_here = look.is_here;
+  slot.status.name = backend.name();  // which may be another that does the same
   if (problem.empty()) {
     known.take(index, std::move(look.devices), wanted.processes, now);
     slot.looked = now;
@@ -106,6 +111,7 @@ void Watcher::State::look_once(std::size_t index, Backend& backend, const Wanted
     known.lose(index);
   }
   slot.status.problem = std::move(problem);
+  for (const DeviceError& error : look.errors) last_errors[error.uuid] = error;
   const std::size_t room = kMostErrors - std::min(kMostErrors, errors.size());
   look.errors.resize(std::min(room, look.errors.size()));
   std::ranges::move(look.errors, std::back_inserter(errors));
@@ -128,9 +134,11 @@ void Watcher::State::watch(std::size_t index, Backend& backend) {
     if (!slots[index].status.is_up) discovery_due = processes_due = now;
     changed.notify_all();
     // From the last due time, so that the rate is kept; but looks that were missed stay missed.
+    // Where there is nothing to look at, only a discovery can change that.
     const Clock::time_point looked_at = due;
+    const bool is_here = slots[index].status.is_here;
     do {
-      due = std::max(looked_at + interval, Clock::now());
+      due = std::max(is_here ? looked_at + interval : discovery_due, Clock::now());
       const auto was = interval;
       changed.wait_until(lock, due, [&] { return is_stopping || interval != was; });
     } while (!is_stopping && Clock::now() < due);
@@ -174,6 +182,10 @@ Devices Watcher::latest() {
   const Clock::time_point now = Clock::now();
   Devices all;
   all.devices = state_->known.list(now);
+  for (GpuDevice& device : all.devices) {
+    const auto error = state_->last_errors.find(device.uuid);
+    if (error != state_->last_errors.end()) device.last_error = error->second;
+  }
   all.errors = std::exchange(state_->errors, {});
   all.backends = state_->backends(now);
   return all;

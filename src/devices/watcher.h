@@ -15,6 +15,7 @@ namespace fathom::devices {
 
 struct BackendStatus {
   std::string name;
+  bool is_here = true;                // there is something for it on this machine
   bool is_up = false;                 // its last look succeeded
   bool is_hung = false;               // its last look has not come back for longer than the limit
   std::string problem;                // of its last failed look; empty while all is well
@@ -25,9 +26,9 @@ struct BackendStatus {
 };
 
 struct Devices {
-  std::vector<GpuDevice> devices;   // index as listed; a device that vanished stays, as lost
-  std::vector<DeviceError> errors;  // new since the last call of latest(), of this watcher
-  std::vector<BackendStatus> backends;
+  std::vector<GpuDevice> devices;       // index as listed; a device that vanished stays, as lost
+  std::vector<DeviceError> errors;      // new since the last call of latest(), of this watcher
+  std::vector<BackendStatus> backends;  // those that there is something for here
 };
 
 struct WatcherOptions {

@@ -217,6 +217,13 @@ void AlertWatch::judge_lost(const GpuDevice& device) {
     condition.severity = AlertSeverity::critical;
     condition.message = "does not answer any more";
     condition.cause = "It fell off the bus, was removed, or its driver was unloaded: look at dmesg";
+  } else if (device.needs_reset) {
+    condition.is_calm = false;
+    condition.severity = AlertSeverity::critical;
+    condition.message = "works again only after a reset";
+    condition.cause =
+        "Its driver stopped it after an error: end the programs on it and reset it "
+        "(nvidia-smi --gpu-reset), or restart the machine";
   }
   judge(device, AlertKind::device_lost, 0, condition);
 }

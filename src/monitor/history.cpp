@@ -105,6 +105,8 @@ std::size_t DeviceTable::id_of(const GpuDevice& device) {
   identity.now = {};
   identity.age_seconds.reset();
   identity.processes.clear();
+  identity.needs_reset = false;
+  identity.last_error.reset();
   identities_.push_back(std::move(identity));
   return identities_.size() - 1;
 }

@@ -65,7 +65,10 @@ TEST(DeviceJson, AllFieldsOfADeviceThatTellsAll) {
   device.pci_address = "0000:3b:00.0";
   device.now.fan_rpm = 1200;
   device.age_seconds = 0.5;
+  device.needs_reset = true;
+  device.last_error = DeviceError{.uuid = device.uuid, .time_ns = 5, .xid = 79};
   const Json json = written(device);
+  EXPECT_EQ(json.at("last_error"), Json::parse(R"({"xid": 79, "time_ns": 5})"));
   EXPECT_EQ(keys(json), properties_in_openapi("Device"));
   EXPECT_EQ(json.at("memory_total_bytes"), *device.memory_total_bytes);
   EXPECT_EQ(json.at("power_watts"), *device.now.power_watts);

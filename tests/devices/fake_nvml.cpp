@@ -11,6 +11,10 @@
 //   xid 79 0             an error of GPU 0, told once each time that the file changes
 //   hang                 utilisation is never told, until the file changes
 //   process 4711 1024    a program, and the bytes it uses; "-" is not known
+//   busy 4711 55 7       a sample of it: 55 % busy, at 7 us
+//   events 999           to make a set of events answers this; so does waiting for one
+//   unified              GPUs have no memory of their own
+//   reset 1              GPU 1 answers that it needs a reset
 //
 // It is read again when it changes. FAKE_OLD makes the driver of another age, FAKE_LONG_PROCESSES
 // one with elements of 32 bytes in its process lists. With FAKE_PATIENT it waits for errors as long
@@ -18,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -27,6 +32,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/nvml_abi.h"
@@ -50,6 +56,10 @@ struct Scenario {
   std::map<unsigned, unsigned> parts;
   std::vector<std::pair<std::uint64_t, unsigned>> xids;
   std::vector<FakeProcess> processes;
+  std::vector<ProcessSample> samples;
+  int events = kSuccess;
+  std::set<unsigned> reset;
+  bool is_unified = false;
   bool hangs = false;
 };
 
@@ -59,6 +69,7 @@ Scenario& scenario = *new Scenario;
 std::map<unsigned, unsigned>& questions = *new std::map<unsigned, unsigned>;  // to each GPU, so far
 timespec changed{};
 std::size_t xids_told = 0;
+unsigned counted = 0;  // GPUs, when it was started: it does not find those that come later
 
 Scenario parse(std::istream& file) {
   Scenario read;
@@ -80,6 +91,12 @@ Scenario parse(std::istream& file) {
     if (word == "parts" && words >> a >> b) read.parts[a] = b;
     if (word == "xid" && words >> a >> b) read.xids.emplace_back(a, b);
     if (word == "hang") read.hangs = true;
+    if (word == "unified") read.is_unified = true;
+    if (word == "events") words >> read.events;
+    if (word == "reset" && words >> a) read.reset.insert(a);
+    ProcessSample sample{};
+    if (word == "busy" && words >> sample.pid >> sample.sm_percent >> sample.timestamp_us)
+      read.samples.push_back(sample);
     if (word == "process" && words >> a >> text) {
       read.processes.push_back({a, text == "-" ? kNone64 : std::stoull(text)});
     }
@@ -115,6 +132,8 @@ int check(Device device, const char* what) {
   if (current.every != kSuccess) return current.every;
   const unsigned gpu = number_of(device) % 100;
   if (current.lost.contains(gpu)) return kGpuIsLost;
+  constexpr int kResetRequired = 16;
+  if (current.reset.contains(gpu) && std::string_view(what) == "utilization") return kResetRequired;
   const auto limit = current.lost_after.find(gpu);
   if (limit != current.lost_after.end()) {
     const std::lock_guard lock(mutex);
@@ -245,10 +264,13 @@ int nvmlDeviceGetComputeRunningProcesses(Device device, unsigned* count, void* i
 }
 #else
 int nvmlInit_v2() {
-  return now().init;
+  const Scenario current = now();
+  const std::lock_guard lock(mutex);
+  counted = current.devices;
+  return current.init;
 }
 int nvmlDeviceGetCount_v2(unsigned* into) {
-  *into = now().devices;
+  *into = counted;
   return now().every;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* into) {
@@ -267,6 +289,7 @@ int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* into) {
 }
 int nvmlDeviceGetMemoryInfo_v2(Device device, MemoryV2* into) {
   if (into->version != kMemoryV2) return 25;
+  if (now().is_unified) return answer(device, "memory", into, {kMemoryV2, 0, 0, 0, 0});
   return answer(device, "memory", into, {kMemoryV2, 1000, 100, 600, 300});
 }
 int nvmlDeviceGetEnforcedPowerLimit(Device device, unsigned* into) {
@@ -313,7 +336,21 @@ int nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* i
   *into = handle(100 * (index + 1) + number_of(device));
   return kSuccess;
 }
+int nvmlDeviceGetProcessUtilization(Device device, ProcessSample* into, unsigned* count,
+                                    std::uint64_t since_us) {
+  const int result = check(device, "samples");
+  if (result != kSuccess) return result;
+  std::vector<ProcessSample> samples = now().samples;
+  std::erase_if(samples, [&](const ProcessSample& each) { return each.timestamp_us < since_us; });
+  const unsigned room = *count;
+  *count = static_cast<unsigned>(samples.size());
+  if (samples.empty()) return kNotFound;
+  if (into == nullptr || *count > room) return kInsufficientSize;
+  std::ranges::copy(samples, into);
+  return kSuccess;
+}
 int nvmlEventSetCreate(EventSet* into) {
+  if (now().events != kSuccess) return now().events;
   *into = reinterpret_cast<EventSet>(std::uintptr_t{1});
   return kSuccess;
 }
@@ -334,6 +371,7 @@ int nvmlEventSetWait_v2(EventSet, EventData* into, [[maybe_unused]] unsigned mos
 #endif
   const Scenario current = now();
   if (current.every != kSuccess) return current.every;
+  if (current.events != kSuccess) return current.events;
   const std::lock_guard lock(mutex);
   if (xids_told >= scenario.xids.size()) return kTimeout;
   const auto& [xid, device] = scenario.xids[xids_told++];

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -186,6 +187,22 @@ TEST_F(Nvml, AGpuThatIsLostFromTheStartIsListedByItsAddress) {
   EXPECT_EQ(known.list({}).at(1).uuid, "GPU-fake-1");
 }
 
+TEST_F(Nvml, AGpuThatIsAddedIsFound) {
+  const auto add = [&](const std::string& address) {
+    write("sys/bus/pci/devices/" + address + "/vendor", "0x10de\n");
+    write("sys/bus/pci/devices/" + address + "/class", "0x030200\n");
+    fs::create_symlink("/sys/bus/pci/drivers/nvidia",
+                       folder_ / ("sys/bus/pci/devices/" + address + "/driver"));
+  };
+  add("0000:00:00.0");
+  scenario("devices 1");
+  const std::unique_ptr<Backend> backend = open();
+  EXPECT_EQ(backend->look({}, true).devices.size(), 1u);
+  add("0000:01:00.0");
+  scenario("devices 2");
+  EXPECT_TRUE(comes_true(*backend, [](const Look& look) { return look.devices.size() == 2; }));
+}
+
 // Whatever question it is that meets the loss.
 TEST_F(Nvml, AGpuThatIsLostInTheMiddleOfALookIsLost) {
   for (int questions = 0; questions < 40; ++questions) {
@@ -228,6 +245,63 @@ TEST_F(Nvml, TellsErrorsOfTheDriverOnce) {
   EXPECT_EQ(errors[0].xid, 79u);
   EXPECT_EQ(errors[0].uuid, "GPU-fake-1");
   EXPECT_TRUE(backend->look({}, false).errors.empty());
+}
+
+// 999 is "unknown error", which may pass.
+TEST_F(Nvml, ErrorsOfTheDriverAreWaitedForAgainAfterWaitingFailed) {
+  for (const std::string when : {"devices 1\nevents 999", "devices 1"}) {
+    scenario(when);
+    const std::unique_ptr<Backend> backend = open();
+    for (int i = 0; i < 3; ++i) backend->look({}, false);  // from the second on it is waited for
+    scenario("devices 1\nevents 999");
+    std::this_thread::sleep_for(milliseconds(50));
+    scenario("devices 1\nxid 79 0");
+    EXPECT_TRUE(comes_true(*backend, [](const Look& look) { return !look.errors.empty(); }))
+        << when;
+  }
+}
+
+TEST_F(Nvml, AGpuThatNeedsAResetSaysSo) {
+  scenario("devices 2\nreset 1");
+  const Look look = open()->look({}, true);
+  ASSERT_EQ(look.devices.size(), 2u);
+  EXPECT_FALSE(look.devices[0].needs_reset);
+  EXPECT_TRUE(look.devices[1].needs_reset);
+  EXPECT_EQ(look.devices[1].state, DeviceState::ok) << "it answers";
+  EXPECT_FALSE(look.devices[1].now.utilization_percent);
+  EXPECT_EQ(look.devices[1].now.temperature_celsius, 61);
+}
+
+TEST_F(Nvml, AGpuWithoutMemoryOfItsOwnHasThatOfTheMachine) {
+  write("proc/meminfo", "MemTotal:       1000 kB\nMemFree:  1 kB\nMemAvailable:    400 kB\n");
+  scenario("unified");
+  const GpuDevice gpu = open()->look({}, true).devices.at(0);
+  EXPECT_EQ(gpu.memory_total_bytes, 1000 * 1024);
+  EXPECT_EQ(gpu.now.memory_used_bytes, 600 * 1024);
+  EXPECT_EQ(gpu.now.memory_free_bytes, 400 * 1024);
+  EXPECT_FALSE(gpu.now.memory_reserved_bytes);
+}
+
+TEST_F(Nvml, UtilizationOfProgramsIsThatOfTheirNewestSampleWithoutGarbage) {
+  scenario(
+      "process 1 64\nprocess 2 64\nprocess 3 64\nbusy 1 20 5\nbusy 1 55 7\nbusy 1 30 6\n"
+      "busy 2 4000000000 7\nbusy 9 10 7");
+  const std::unique_ptr<Backend> backend = open();
+  const auto of = [&](int pid) {
+    const Look look = backend->look({}, false);
+    const auto& all = look.devices.at(0).processes;
+    return std::ranges::find(all, pid, &GpuProcess::pid)->utilization_percent;
+  };
+  EXPECT_EQ(of(1), 55);
+  // What was seen does not count twice: it has done nothing since.
+  EXPECT_EQ(of(1), 0);
+  scenario("process 1 64\nprocess 2 64\nbusy 1 20 5\nbusy 2 44 9");
+  EXPECT_EQ(of(2), 44);
+  EXPECT_EQ(of(1), 0) << "a sample of the past";
+  scenario("process 1 64");
+  EXPECT_EQ(of(1), 0) << "nothing ran";
+  scenario("process 1 64\nunsupported samples");
+  EXPECT_FALSE(of(1));
 }
 
 TEST_F(Nvml, PartsOfAGpuAreDevices) {

@@ -77,26 +77,42 @@ TEST_F(Opencl, IsNotAskedWhileAGpuSleeps) {
   EXPECT_EQ(backend->look({}, true).devices.size(), 3u);
 }
 
-TEST_F(Opencl, BackendsAreThoseThatThereAre) {
+// Names of those that find something.
+std::vector<std::string> found_by(std::vector<std::unique_ptr<Backend>>& backends) {
+  std::vector<std::string> names;
+  for (const auto& backend : backends) {
+    bool is_here = true;
+    try {
+      is_here = backend->look({.processes = false}, true).is_here;
+    } catch (const base::Error&) {  // it is there, and does not work
+    }
+    if (is_here) names.emplace_back(backend->name());
+  }
+  return names;
+}
+
+TEST_F(Opencl, BackendsFindWhatComesLater) {
+  using Names = std::vector<std::string>;
   ::setenv("FATHOM_NVML", "/nonexistent/libnvidia-ml.so.1", 1);
   ::setenv("FATHOM_NVIDIA_SMI", "/nonexistent/nvidia-smi", 1);
   ::setenv("FATHOM_OPENCL", "/nonexistent/libOpenCL.so.1", 1);
-  const auto names = [&](const Choice& choice) {
-    std::vector<std::string> all;
-    for (const auto& backend : backends(choice, tree_.roots())) all.emplace_back(backend->name());
-    return all;
-  };
-  using Names = std::vector<std::string>;
-  EXPECT_EQ(names({}), Names{});
-  EXPECT_EQ(names({.is_demo = true}), Names{"demo"});
+  auto all = backends({}, tree_.roots());
+  auto without = backends({.nvidia = false, .opencl = false}, tree_.roots());
+  EXPECT_EQ(found_by(all), Names{});
   add_radeon(tree_);
+  EXPECT_EQ(found_by(all), Names{"amdgpu"});
   add_xe(tree_);
   ::setenv("FATHOM_NVIDIA_SMI", "/bin/true", 1);
   open();
-  EXPECT_EQ(names({}), (Names{"nvidia-smi", "amdgpu", "intel", "opencl"}));
-  EXPECT_EQ(names({.nvidia = false, .opencl = false}), (Names{"amdgpu", "intel"}));
+  EXPECT_EQ(found_by(all), (Names{"nvidia-smi", "amdgpu", "intel", "opencl"}));
+  EXPECT_EQ(found_by(without), (Names{"amdgpu", "intel"}));
+  tree_.write("scenario", "devices 1");
+  ::setenv("FATHOM_FAKE_NVML", tree_.path("scenario").c_str(), 1);
   ::setenv("FATHOM_NVML", FATHOM_BINARY_DIR "/lib/libfake_nvml.so", 1);
-  EXPECT_EQ(names({}), (Names{"nvml", "amdgpu", "intel", "opencl"}));
+  EXPECT_EQ(found_by(all), (Names{"nvml", "amdgpu", "intel", "opencl"}))
+      << "the library, as soon as it loads";
+  auto demo = backends({.is_demo = true}, tree_.roots());
+  EXPECT_EQ(found_by(demo), Names{"demo"});
   ::unsetenv("FATHOM_NVIDIA_SMI");
 }
 

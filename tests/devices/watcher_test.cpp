@@ -69,6 +69,24 @@ TEST(Watcher, WithoutBackendsHasNoDevices) {
   EXPECT_TRUE(watcher.latest().backends.empty());
 }
 
+TEST(Watcher, WithNothingToLookAtABackendIsNotListedUntilADiscoveryFindsSomething) {
+  std::atomic<bool> is_there = false;
+  WatcherOptions options = quick();
+  options.discovery_interval = milliseconds(5);
+  Watcher watcher(list(std::make_unique<Scripted>("late",
+                                                  [&](int, const Wanted&, bool discover) {
+                                                    EXPECT_TRUE(discover || is_there);
+                                                    if (is_there) return one_device("a");
+                                                    return Look{{}, {}, false};
+                                                  })),
+                  options);
+  ASSERT_TRUE(watcher.wait_for_first_look(kLong));
+  EXPECT_TRUE(watcher.latest().backends.empty());
+  is_there = true;
+  ASSERT_TRUE(comes_true(watcher, [](const Devices& now) { return now.devices.size() == 1; }));
+  EXPECT_EQ(watcher.latest().backends.at(0).name, "late");
+}
+
 TEST(Watcher, ListsWhatItsBackendsTell) {
   Watcher watcher(list(std::make_unique<Scripted>("one", [](auto...) { return one_device("a"); }),
                        std::make_unique<Scripted>("two", [](auto...) { return one_device("b"); })),

@@ -28,6 +28,7 @@ export function DeviceBlock(props: { device: Device; alerts: Alert[]; feed: Feed
         <span class="index">{device.index}</span>
         <span class="name" title={device.name}>{device.name}</span>
         {state && <span class={`chip ${device.state}`}>{state.word}</span>}
+        {device.needs_reset && <span class="chip lost">needs a reset</span>}
         {isStale(device, props.interval) && <span class="chip stale">figures are {formatSpan(1000 * (device.age_seconds ?? 0))} old</span>}
       </h2>
       <SavePanelButton what={`device ${device.index}`} />
@@ -125,6 +126,7 @@ function Facts({ device }: { device: Device }) {
     const text = corrected + uncorrected === 0 ? "none" : `${formatCount(corrected)} corrected, ${formatCount(uncorrected)} uncorrected`;
     facts.push({ label: "Memory errors", text, isBad: uncorrected > 0 });
   }
+  if (device.last_error) facts.push({ label: "Last driver error", text: `XID ${device.last_error.xid}`, isBad: true });
   const { throttle } = device;
   if (throttle) {
     facts.push({ label: "Throttling", text: throttleWords(throttle), isBad: throttle.some((reason) => kAlarming.has(reason)) });

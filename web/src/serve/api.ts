@@ -46,6 +46,8 @@ export interface Device {
   throttle?: string[];
   ecc_corrected?: number;
   ecc_uncorrected?: number;
+  last_error?: { xid: number; time_ns: number }; // since it is watched
+  needs_reset?: boolean;
   age_seconds?: number;
   processes: Process[];
   processes_are_partial?: boolean;
