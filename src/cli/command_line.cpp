@@ -140,6 +140,7 @@ void add(CLI::App& app, const Command& command) {
     if (!option.choices.empty()) to->check(one_of(option.choices));
     to->type_name(value_name(option));
     if (option.is_required) to->required();
+    if (!option.is_listed) to->group("");
     if (input == nullptr && to->get_positional()) input = to;
   }
   if (command.options_come_first) added.positionals_at_end();

@@ -49,6 +49,7 @@ struct Option {
   bool shows_default = false;
   bool may_be_input = false;  // JsonWord
   bool zero_is_all = false;   // of a number: 0 stands for the largest
+  bool is_listed = true;      // in help; else the command's notes tell of it
 };
 
 struct Command {

@@ -23,6 +23,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/monitor_screen.h"
+#include "cli/monitor_settings.h"
 #include "devices/device_json.h"
 #include "fathom/monitor.h"
 #include "monitor/config_fields.h"
@@ -35,21 +36,18 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kMonitorNotes = R"(
-Settings of fathom.yaml (section gpu_profiler) are read where --config names it.
-
 Examples:
   fathom monitor                         what the GPUs do now; ? shows the keys
   fathom monitor --demo                  the same with two GPUs that do not exist
+  fathom monitor --temperature-warning-celsius 75
   fathom monitor --once                  one look, as text
   fathom monitor --json | jq .devices    one JSON object per line and sample
   fathom monitor --record gpus.pftrace   keeps what it shows; fathom timeline gpus.pftrace shows it again)";
 
 struct MonitorOptions {
-  std::string config;
-  bool demo = false;
+  MonitorSettings settings;
   bool once = false;
   bool json = false;
-  double interval_seconds = 0;  // 0: as configured
   std::string record;
 };
 
@@ -122,17 +120,6 @@ class Recording {
   std::int64_t last_ns_ = 0;
   std::size_t samples_ = 0;
 };
-
-MonitorConfig config_of(const MonitorOptions& options) {
-  MonitorConfig config;
-  if (!options.config.empty()) config = read_monitor_config(options.config);
-  if (options.demo) config.demo = true;
-  if (options.interval_seconds > 0) {
-    config.monitoring_interval_seconds = options.interval_seconds;
-    config.level = MonitorLevel::medium;
-  }
-  return config;
-}
 
 std::string json_line(const Snapshot& snapshot, const std::vector<Alert>& alerts, bool is_demo) {
   std::string text;
@@ -215,7 +202,7 @@ Ending run(const MonitorOptions& options, Files& files) {
   const bool is_screen = !options.once && !options.json && base::is_terminal(stdout);
   const bool follows = !options.once && (options.json || !options.record.empty());
   Recording recording(options.record, files);
-  Monitor monitor(config_of(options));
+  Monitor monitor(config_of(options.settings));
   end_in_order();
   monitor.start();
   if (is_screen) {
@@ -243,11 +230,8 @@ Command monitor_command() {
   Command command = {"monitor", "What the GPUs do now, live on the terminal", kMonitorNotes};
   command.option("--once", &options->once, "One look, as text, and no more");
   command.option("--json", &options->json, "A line of JSON per sample");
-  command.option("--interval", &options->interval_seconds, "Seconds between samples; 1 without it",
-                 {.least = 0.01, .most = 3600});
   command.option("--record", &options->record, "Keep the samples as a run file (.pftrace)");
-  command.option("--config", &options->config, "Settings: a fathom.yaml");
-  command.option("--demo", &options->demo, "Two GPUs that do not exist, to look at");
+  add_settings(command, options->settings);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/commands.h"
+#include "cli/monitor_settings.h"
 #include "monitor/sessions.h"
 #include "serve/server.h"
 
@@ -42,11 +43,10 @@ struct ServeOptions {
   std::string token_file;
   std::string tls_certificate, tls_key;
   std::string audit_log;
-  std::string config;
   std::size_t upload_limit_mb = 512;
   std::size_t trace_memory_mb = 2048;
   std::size_t requests_per_second = 1000;
-  bool demo = false;
+  MonitorSettings settings;
   bool may_send_unencrypted = false;
 };
 
@@ -91,20 +91,18 @@ serve::ServerOptions server_options(const ServeOptions& options) {
   return to;
 }
 
-void say_where(const serve::Server& server, const ServeOptions& options) {
+void say_where(const serve::Server& server, const ServeOptions& options, bool is_demo) {
   std::string text = fmt::format("\n  {}\n\n", server.url());
   text += server.token().empty()
               ? fmt::format("Log in with a token of {}.", base::printable(options.token_file))
               : "Open this in a browser; the token in it is for this run alone.";
-  if (options.demo) text += " The GPUs are a demo and do not exist.";
+  if (is_demo) text += " The GPUs are a demo and do not exist.";
   base::say(stdout, text + " Ctrl-C ends it.\n");
   std::fflush(stdout);
 }
 
 Ending run(const ServeOptions& options) {
-  MonitorConfig config =
-      options.config.empty() ? MonitorConfig() : read_monitor_config(options.config);
-  config.demo |= options.demo;
+  const MonitorConfig config = config_of(options.settings);
   // One that was named is made at once: nobody should learn of a wrong one from a session that
   // fails.
   if (config.output_dir != MonitorConfig().output_dir)
@@ -120,7 +118,7 @@ Ending run(const ServeOptions& options) {
   monitor.start();
   {
     const serve::Server server(monitor, to);
-    say_where(server, options);
+    say_where(server, options, config.demo);
     int signal = 0;
     sigwait(&ending, &signal);
   }
@@ -153,8 +151,7 @@ Command serve_command() {
   command.option("--tls-key", &options->tls_key, "PEM key of the certificate");
   command.option("--audit-log", &options->audit_log,
                  "Who did what (default ~/.local/state/fathom/audit-PORT.jsonl)");
-  command.option("--config", &options->config, "Settings of the monitor: fathom.yaml");
-  command.option("--demo", &options->demo, "Two GPUs that do not exist, in place of the real ones");
+  add_settings(command, options->settings);
   command.option("--upload-limit", &options->upload_limit_mb, "MB that an uploaded file may have",
                  {1, 1 << 20});
   command.option("--trace-memory", &options->trace_memory_mb, "MB for opened traces", {1, 1 << 20});

@@ -6,6 +6,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <type_traits>
+
+#include "base/error.h"
 
 namespace fathom::monitor {
 namespace {
@@ -14,29 +17,32 @@ using C = MonitorConfig;
 constexpr double kDay = 86'400;
 constexpr double kShortestInterval = 0.01;
 
+constexpr bool kOfSession = true;
+
 constexpr std::array kConfigFields = {
-    ConfigField{"mode", &C::mode},
-    ConfigField{"level", &C::level},
+    ConfigField{"mode", &C::mode, 0, 0, kOfSession},
+    ConfigField{"level", &C::level, 0, 0, kOfSession},
     ConfigField{"monitoring_interval_seconds", &C::monitoring_interval_seconds, kShortestInterval,
-                3600},
+                3600, kOfSession},
     ConfigField{"metrics_update_interval_seconds", &C::metrics_update_interval_seconds,
                 kShortestInterval, kDay},
     ConfigField{"device_discovery_interval_seconds", &C::device_discovery_interval_seconds, 0.1,
                 kDay},
     ConfigField{"enable_cuda_profiling", &C::enable_cuda_profiling},
     ConfigField{"enable_opencl_profiling", &C::enable_opencl_profiling},
-    ConfigField{"enable_thermal_monitoring", &C::enable_thermal_monitoring},
-    ConfigField{"enable_power_monitoring", &C::enable_power_monitoring},
-    ConfigField{"enable_memory_tracking", &C::enable_memory_tracking},
-    ConfigField{"temperature_warning_celsius", &C::temperature_warning_celsius, 0, 200},
-    ConfigField{"temperature_critical_celsius", &C::temperature_critical_celsius, 0, 200},
-    ConfigField{"memory_warning_percent", &C::memory_warning_percent, 0, 100},
-    ConfigField{"memory_critical_percent", &C::memory_critical_percent, 0, 100},
-    ConfigField{"utilization_warning_percent", &C::utilization_warning_percent, 0, 100},
-    ConfigField{"max_snapshots", &C::max_snapshots, 1, 1e6},
+    ConfigField{"enable_thermal_monitoring", &C::enable_thermal_monitoring, 0, 0, kOfSession},
+    ConfigField{"enable_power_monitoring", &C::enable_power_monitoring, 0, 0, kOfSession},
+    ConfigField{"enable_memory_tracking", &C::enable_memory_tracking, 0, 0, kOfSession},
+    ConfigField{"temperature_warning_celsius", &C::temperature_warning_celsius, 0, 200, kOfSession},
+    ConfigField{"temperature_critical_celsius", &C::temperature_critical_celsius, 0, 200,
+                kOfSession},
+    ConfigField{"memory_warning_percent", &C::memory_warning_percent, 0, 100, kOfSession},
+    ConfigField{"memory_critical_percent", &C::memory_critical_percent, 0, 100, kOfSession},
+    ConfigField{"utilization_warning_percent", &C::utilization_warning_percent, 0, 100, kOfSession},
+    ConfigField{"max_snapshots", &C::max_snapshots, 1, 1e6, kOfSession},
     ConfigField{"max_profiling_sessions", &C::max_profiling_sessions, 1, 1e4},
     ConfigField{"output_dir", &C::output_dir},
-    ConfigField{"export_json_reports", &C::export_json_reports},
+    ConfigField{"export_json_reports", &C::export_json_reports, 0, 0, kOfSession},
     ConfigField{"demo", &C::demo},
 };
 
@@ -53,12 +59,15 @@ std::string set_choice(Enum& into, const std::array<std::string_view, 4>& names,
   return {};
 }
 
+bool is_in_range(const ConfigField& field, double number) {
+  return number >= field.least && number <= field.most;  // NaN is not
+}
+
 std::string set_number(double& into, const ConfigField& field, const std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
-  if (text.empty() || read.ec != std::errc{} || read.ptr != end || !(number >= field.least) ||
-      !(number <= field.most)) {
+  if (text.empty() || read.ec != std::errc{} || read.ptr != end || !is_in_range(field, number)) {
     return fmt::format("must be a number from {} to {}", field.least, field.most);
   }
   into = number;
@@ -123,7 +132,35 @@ std::string_view name_of(MonitorLevel level) {
   return kLevelNames[static_cast<std::size_t>(level)];
 }
 
-std::string contradiction(const MonitorConfig& config) {
+void apply_settings(MonitorConfig& config, std::span<const Setting> settings) {
+  bool has_level = false;
+  bool has_interval = false;
+  for (const Setting& setting : settings) {
+    const std::string problem = set_field(config, *setting.field, setting.text);
+    if (!problem.empty()) {
+      throw base::Error(setting.name, fmt::format("{}, not '{}'", problem, setting.text));
+    }
+    has_level |= setting.field->name == "level";
+    has_interval |= setting.field->name == "monitoring_interval_seconds";
+  }
+  if (has_interval && !has_level) config.level = MonitorLevel::medium;
+}
+
+std::string problem_of(const MonitorConfig& config) {
+  for (const ConfigField& field : kConfigFields) {
+    const bool is_right = std::visit(
+        [&](auto member) {
+          using Value = std::remove_cvref_t<decltype(config.*member)>;
+          if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::size_t>) {
+            return is_in_range(field, static_cast<double>(config.*member));
+          }
+          return true;
+        },
+        field.member);
+    if (!is_right) {
+      return fmt::format("{} must be from {} to {}", field.name, field.least, field.most);
+    }
+  }
   if (config.temperature_warning_celsius > config.temperature_critical_celsius) {
     return fmt::format(
         "temperature_warning_celsius ({}) must not be above temperature_critical_celsius ({})",
@@ -143,6 +180,13 @@ std::chrono::nanoseconds sampling_interval(const MonitorConfig& config) {
   if (config.level == MonitorLevel::maximum) factor = 0.1;
   const double seconds = std::max(kShortestInterval, config.monitoring_interval_seconds * factor);
   return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+double stale_after_seconds(std::chrono::nanoseconds interval) {
+  constexpr double kLeastStaleSeconds = 10;  // nvidia-smi, for one, may take seconds
+  constexpr double kStaleIntervals = 5;
+  return std::max(kLeastStaleSeconds,
+                  kStaleIntervals * std::chrono::duration<double>(interval).count());
 }
 
 devices::WatcherOptions watcher_options(const MonitorConfig& config) {

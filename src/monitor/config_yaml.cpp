@@ -122,7 +122,7 @@ MonitorConfig parse_config(const std::string& text, const std::string& name) {
                         fmt::format("{}.{}: {}{}", kSection, key, problem, shown));
     }
   }
-  const std::string problem = contradiction(config);
+  const std::string problem = problem_of(config);
   if (!problem.empty()) throw base::Error(place_of(name, section.Mark()), problem);
   return config;
 }

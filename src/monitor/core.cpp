@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
@@ -35,6 +36,7 @@ std::int64_t Core::tick_ns() const {
 Snapshot Core::take(std::int64_t time_ns, devices::Devices devices, const std::string& trigger) {
   Snapshot snapshot{.time_ns = time_ns, .trigger = trigger, .devices = std::move(devices.devices)};
   backends_ = std::move(devices.backends);
+  forget_stale(snapshot.devices);
   note_devices(time_ns, snapshot.devices);
   if (config_.enable_memory_tracking) leak_watch_.take(time_ns, snapshot.devices);
   const std::vector<Leak> leaks = leak_watch_.leaks();
@@ -61,6 +63,19 @@ std::vector<Snapshot> Core::snapshots(std::size_t count) const {
   std::vector<Snapshot> all = history_.last(count);
   if (!all.empty()) all.back() = newest_;  // with processes
   return all;
+}
+
+// What a driver that hangs said last is not what the device does now: nobody knows that.
+void Core::forget_stale(std::vector<GpuDevice>& devices) const {
+  const double most = stale_after_seconds(std::chrono::nanoseconds(tick_ns()));
+  for (GpuDevice& device : devices) {
+    if (device.age_seconds.value_or(0) <= most) continue;
+    device.now = {};
+    for (GpuProcess& process : device.processes) {
+      process.memory_bytes.reset();
+      process.utilization_percent.reset();
+    }
+  }
 }
 
 void Core::note_devices(std::int64_t time_ns, const std::vector<GpuDevice>& devices) {
@@ -108,7 +123,7 @@ std::vector<Alert> Core::alerts() const {
 
 std::string Core::start_session(const std::string& name, const std::string& description,
                                 const std::optional<MonitorConfig>& config, std::int64_t time_ns) {
-  const std::string problem = config ? contradiction(*config) : std::string();
+  const std::string problem = config ? problem_of(*config) : std::string();
   if (!problem.empty()) throw base::Error("session", problem);
   const std::string id = sessions_.start(name, description, config.value_or(config_),
                                          config.has_value(), time_ns, next_alert_id_);

@@ -56,6 +56,7 @@ class Core {
 
  private:
   void note_alert(const Alert& alert, const std::string& session);
+  void forget_stale(std::vector<GpuDevice>& devices) const;
   void note_devices(std::int64_t time_ns, const std::vector<GpuDevice>& devices);
 
   MonitorConfig config_;

@@ -41,12 +41,15 @@ void SessionRecord::take(const Snapshot& snapshot) {
     figures.identity.now = {};
     figures.identity.processes.clear();
     if (device.state != DeviceState::ok) continue;
-    ++figures.looks;
     const GpuReading& now = device.now;
+    bool has_answered = false;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const auto value = fields[i].get(now);
-      if (value) figures.ranges[i].add(*value);
+      if (!value) continue;
+      figures.ranges[i].add(*value);
+      has_answered = true;
     }
+    if (has_answered) ++figures.looks;
     if (now.temperature_celsius >= session_.config.temperature_warning_celsius) ++figures.hot_looks;
     if (now.memory_used_bytes && device.memory_total_bytes.value_or(0) > 0) {
       const double percent = 100.0 * static_cast<double>(*now.memory_used_bytes) /

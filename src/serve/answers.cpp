@@ -25,6 +25,12 @@ const std::string& page_policy() {
   return policy;
 }
 
+// Of a string value, what is between its quotes.
+std::optional<std::string> unquoted(std::string_view value) {
+  if (value.size() < 2 || value.front() != '"') return {};
+  return base::unescaped(value.substr(1, value.size() - 2));
+}
+
 }  // namespace
 
 const char* const common_headers =
@@ -81,17 +87,21 @@ std::optional<std::string_view> Fields::written(std::string_view name) const {
 
 std::optional<std::string> Fields::text(std::string_view name) const {
   const auto value = written(name);
-  if (!value || value->size() < 2 || value->front() != '"') return {};
-  return base::unescaped(value->substr(1, value->size() - 2));
+  return value ? unquoted(*value) : std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> Fields::all() const {
+  std::vector<std::pair<std::string, std::string>> members;
+  base::for_each_member(
+      body_, base::JsonScanner::Mode::strict, [&](std::string_view key, std::string_view value) {
+        members.emplace_back(base::unescaped(key), unquoted(value).value_or(std::string(value)));
+      });
+  return members;
 }
 
 std::optional<double> Fields::number(std::string_view name) const {
   const auto value = written(name);
   return value ? base::real_of(*value) : std::nullopt;
-}
-
-bool Fields::has(std::string_view name) const {
-  return written(name).has_value();
 }
 
 }  // namespace fathom::serve

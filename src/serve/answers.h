@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "serve/http.h"
 
@@ -25,7 +27,8 @@ class Fields {
 
   std::optional<std::string> text(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
-  bool has(std::string_view name) const;
+  // Name and value of each, as they stand there; text without its quotes.
+  std::vector<std::pair<std::string, std::string>> all() const;
 
  private:
   std::optional<std::string_view> written(std::string_view name) const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "devices/device_json.h"
+#include "monitor/config_fields.h"
 #include "monitor/monitor_json.h"
 #include "monitor/redact.h"
 
@@ -17,6 +18,10 @@ void write_backend(base::JsonWriter& json, const BackendHealth& backend) {
   json.key("problem").value(backend.problem);
   if (backend.age_seconds) json.key("age_seconds").value(*backend.age_seconds);
   json.key("look_seconds").value(backend.look_seconds).end_object();
+}
+
+std::chrono::duration<double> interval_of(const MonitorConfig& config) {
+  return monitor::sampling_interval(config);
 }
 
 struct StatusInput {
@@ -32,7 +37,7 @@ std::string status_json(const StatusInput& input, devices::Commands commands) {
   begin_answer(json, "Status").key("time_ns");
   input.snapshot ? json.value(input.snapshot->time_ns) : json.null();
   json.key("demo").value(input.config.demo);
-  json.key("interval_seconds").value(input.config.monitoring_interval_seconds);
+  json.key("interval_seconds").value(interval_of(input.config).count());
   json.key("devices").begin_array();
   if (input.snapshot) {
     for (const GpuDevice& device : input.snapshot->devices)
@@ -76,7 +81,7 @@ Live::Live(Monitor& monitor, std::function<void(MetricsInput&)> complete,
     : monitor_(monitor),
       complete_(std::move(complete)),
       publish_(std::move(publish)),
-      longest_look_(std::max(10.0, 5 * monitor.config().monitoring_interval_seconds)) {
+      longest_look_(monitor::stale_after_seconds(monitor::sampling_interval(monitor.config()))) {
   look();
   // The monitor calls from within: it is asked on a thread of ours.
   subscription_ = monitor_.subscribe([this](const Event&) {
@@ -100,7 +105,7 @@ Live::~Live() {
 void Live::run() {
   // Also where no sample comes: figures grow old, and must be seen to.
   const std::chrono::duration<double> longest(
-      std::clamp(2 * monitor_.config().monitoring_interval_seconds, 0.2, 5.0));
+      std::clamp(2 * interval_of(monitor_.config()).count(), 0.2, 5.0));
   std::unique_lock guard(lock_);
   while (!is_stopping_) {
     woken_.wait_for(guard, longest, [this] { return is_woken_ || is_stopping_; });
@@ -127,7 +132,7 @@ void Live::look() {
   figures.sessions = monitor_.sessions_total();
   for (std::size_t kind = 0; kind < kAlertKinds; ++kind)
     figures.alerts[kind] = monitor_.alerts_total(static_cast<AlertKind>(kind));
-  figures.most_age_seconds = std::max(10.0, 5 * now.config.monitoring_interval_seconds);
+  figures.most_age_seconds = monitor::stale_after_seconds(monitor::sampling_interval(now.config));
   if (now.health.last_snapshot_age_seconds.value_or(0) > figures.most_age_seconds)
     figures.snapshot.reset();  // the sampler itself stands still
   for (const Alert& alert : now.alerts) {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "base/json_writer.h"
+#include "monitor/config_fields.h"
 #include "monitor/monitor_json.h"
 #include "serve/answers.h"
 #include "serve/routes.h"
@@ -14,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMostSessionNameBytes = 200;
 constexpr std::size_t kMostDescriptionBytes = 4000;
-constexpr double kLeastInterval = 0.01;
 
 std::optional<MonitorSession> session_of(Services& services, const std::string& id) {
   for (MonitorSession& session : services.monitor.sessions()) {
@@ -28,6 +29,27 @@ std::string session_json(const MonitorSession& session) {
   base::JsonWriter json(text);
   monitor::write_session(json, session);
   return text;
+}
+
+// What a session is to have different from its monitor; nothing where that is nothing. Throws
+// base::Error.
+std::optional<MonitorConfig> own_settings(const Fields& fields, const MonitorConfig& of_monitor) {
+  std::vector<monitor::Setting> settings;
+  for (const auto& [name, text] : fields.all()) {
+    if (name == "name" || name == "description") continue;
+    const auto field =
+        std::ranges::find(monitor::config_fields(), name, &monitor::ConfigField::name);
+    if (field == monitor::config_fields().end()) throw base::Error(name, "unknown setting");
+    if (!field->is_of_session)
+      throw base::Error(name, "is a setting of the server, not of a session");
+    settings.push_back({&*field, text, name});
+  }
+  if (settings.empty()) return {};
+  MonitorConfig config = of_monitor;
+  monitor::apply_settings(config, settings);
+  const std::string problem = monitor::problem_of(config);
+  if (!problem.empty()) throw base::Error("session", problem);
+  return config;
 }
 
 Response no_such_session() {
@@ -55,12 +77,10 @@ Response post_session(Services& services, Call& call) {
   if (description.size() > kMostDescriptionBytes)
     return error_answer(400, "The description is longer than 4,000 bytes");
   std::optional<MonitorConfig> config;
-  if (fields->has("monitoring_interval_seconds")) {
-    const auto seconds = fields->number("monitoring_interval_seconds");
-    if (!seconds || !std::isfinite(*seconds) || *seconds < kLeastInterval)
-      return error_answer(400, "monitoring_interval_seconds is not a number of at least 0.01");
-    config = services.monitor.config();
-    config->monitoring_interval_seconds = *seconds;
+  try {
+    config = own_settings(*fields, services.monitor.config());
+  } catch (const base::Error& error) {
+    return error_answer(400, error.what());
   }
   try {
     const std::string id = services.monitor.start_session(*name, description, config);

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <vector>
 
 #include "monitor/config_fields.h"
 #include "monitor/config_text.h"
@@ -105,6 +108,40 @@ TEST(Config, LimitsMustNotContradict) {
   MonitorConfig config;
   config.memory_warning_percent = 99;
   EXPECT_THROW(Monitor{config}, std::runtime_error);
+}
+
+TEST(Config, NumbersOutOfTheirRangeAreRefusedHoweverTheyCome) {
+  const auto problem = [](auto change) {
+    MonitorConfig config;
+    change(config);
+    EXPECT_THROW(Monitor{config}, std::runtime_error);
+    return problem_of(config);
+  };
+  EXPECT_EQ(problem([](MonitorConfig& c) { c.monitoring_interval_seconds = 1e10; }),
+            "monitoring_interval_seconds must be from 0.01 to 3600");
+  EXPECT_EQ(problem([](MonitorConfig& c) { c.monitoring_interval_seconds = 0; }),
+            "monitoring_interval_seconds must be from 0.01 to 3600");
+  EXPECT_NE(problem([](MonitorConfig& c) { c.monitoring_interval_seconds = std::nan(""); }), "");
+  EXPECT_NE(problem([](MonitorConfig& c) { c.max_snapshots = 0; }), "");
+  EXPECT_EQ(problem_of({}), "");
+}
+
+TEST(Config, AnIntervalThatIsNamedIsMeantAsItIs) {
+  const auto field = [](std::string_view name) {
+    return &*std::ranges::find(config_fields(), name, &ConfigField::name);
+  };
+  const Setting interval{field("monitoring_interval_seconds"), "0.5", "--interval"};
+  const Setting level{field("level"), "high", "--level"};
+  MonitorConfig config;
+  config.level = MonitorLevel::low;
+  apply_settings(config, {});
+  EXPECT_EQ(config.level, MonitorLevel::low);
+  apply_settings(config, std::vector{interval});
+  EXPECT_EQ(config.level, MonitorLevel::medium);
+  apply_settings(config, std::vector{level, interval});
+  EXPECT_EQ(config.level, MonitorLevel::high);
+  EXPECT_THROW(apply_settings(config, std::vector{Setting{interval.field, "soon", "--interval"}}),
+               std::runtime_error);
 }
 
 TEST(Config, HostileNestingIsRefused) {

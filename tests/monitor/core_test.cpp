@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/json_writer.h"
+#include "monitor/monitor_json.h"
 #include "scenes.h"
 
 namespace fathom::monitor::test {
@@ -61,6 +63,76 @@ TEST(Core, TellsOfDevicesThatComeAndGo) {
   core.take(at(3), look({gpu("gpu-0"), gpu("gpu-1", 1)}), "interval");
   EXPECT_THAT(names(events_but_snapshots(core)),
               testing::ElementsAre("DeviceFound", "AlertCleared"));
+}
+
+// As the watcher tells of a device whose driver hangs: what it said last, older and older.
+GpuDevice hung(GpuDevice device, double age_seconds) {
+  device.age_seconds = age_seconds;
+  return device;
+}
+
+TEST(Core, WhatAHungDriverSaidLastIsNotTakenForNow) {
+  const Folder folder;
+  Core core(folder.config());
+  const std::string session = core.start_session("s", "", {}, at(0));
+  GpuDevice device = hot(85);
+  device.processes = {{.pid = 1, .name = "train", .memory_bytes = 1'000'000'000}};
+  core.take(at(0), look({device}), "interval");
+  ASSERT_EQ(core.alerts_total(AlertKind::thermal), 1u);
+  for (int t = 1; t <= 100; ++t) core.take(at(t), look({hung(device, t)}), "interval");
+
+  const GpuDevice& now = core.newest().devices[0];
+  EXPECT_FALSE(now.now.temperature_celsius);
+  EXPECT_FALSE(now.now.utilization_percent);
+  EXPECT_FALSE(now.processes.at(0).memory_bytes);
+  EXPECT_EQ(now.age_seconds, 100);
+  EXPECT_FALSE(core.alerts().at(0).cleared_ns) << "nobody knows that it has cooled down";
+  EXPECT_EQ(core.alerts_total(AlertKind::utilization), 0u) << "nor that it is busy";
+  EXPECT_TRUE(core.snapshots(0)[10].devices[0].now.temperature_celsius) << "ten seconds old";
+  EXPECT_FALSE(core.snapshots(0)[11].devices[0].now.temperature_celsius);
+
+  core.take(at(101), look({hung(hot(50), 0.2)}), "interval");
+  EXPECT_TRUE(core.alerts().at(0).cleared_ns);
+  const SessionReport report = core.stop_session(session, at(102));
+  EXPECT_EQ(report.snapshots.size(), 102u);
+  EXPECT_FALSE(report.snapshots[50].devices[0].now.temperature_celsius);
+  EXPECT_NEAR(*report.metrics.at("gpu-0").at("temperature_celsius").mean, (11 * 85 + 50) / 12.0,
+              1e-9);
+  std::string history;
+  base::JsonWriter json(history);
+  write_history(json, report.snapshots);
+  EXPECT_THAT(history, testing::HasSubstr("85,85,null,null"));
+}
+
+TEST(Core, AUtilizationThatIsOldRaisesNothing) {
+  const Folder folder;
+  Core core(folder.config());
+  GpuDevice busy = gpu();
+  busy.now.utilization_percent = 100;
+  for (int t = 0; t <= 200; ++t) core.take(at(t), look({hung(busy, t)}), "interval");
+  EXPECT_EQ(core.alerts_total(AlertKind::utilization), 0u);
+}
+
+TEST(Core, ADeviceThatNeedsAResetIsAlarming) {
+  const Folder folder;
+  Core core(folder.config());
+  GpuDevice broken = gpu();
+  broken.needs_reset = true;
+  core.take(at(0), look({broken}), "interval");
+  ASSERT_EQ(core.alerts().size(), 1u);
+  EXPECT_EQ(core.alerts()[0].kind, AlertKind::device_lost);
+  EXPECT_EQ(core.alerts()[0].message, "works again only after a reset");
+  core.take(at(1), look({gpu()}), "interval");
+  EXPECT_TRUE(core.alerts()[0].cleared_ns);
+  EXPECT_FALSE(core.snapshots(0)[0].devices[0].needs_reset) << "history keeps figures alone";
+}
+
+TEST(Core, ASessionWithAnIntervalOutOfRangeIsRefused) {
+  const Folder folder;
+  Core core(folder.config());
+  MonitorConfig config = folder.config();
+  config.monitoring_interval_seconds = 1e10;
+  EXPECT_THROW(core.start_session("s", "", config, at(0)), base::Error);
 }
 
 TEST(Core, CountsAlertsByKindAndKeepsThoseThatAreOver) {

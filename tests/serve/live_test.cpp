@@ -65,6 +65,60 @@ TEST(Live, ASessionCountsItsRequests) {
   EXPECT_EQ(report["session"]["inference"]["sum_ms"], 10);
 }
 
+// What it was started with, as its report has it.
+json config_of_session(const Served& served, const std::string& body) {
+  const Answer started = served.post("/api/sessions", body, served.admin);
+  EXPECT_EQ(started.status, 201) << started.body;
+  const std::string id = json::parse(started.body)["id"];
+  return json::parse(served.get("/api/sessions/" + id, served.viewer).body)["config"];
+}
+
+TEST(Live, ASessionMayHaveSettingsOfItsOwn) {
+  const Served served({}, [](MonitorConfig& config) { config.level = MonitorLevel::low; });
+  const json config = config_of_session(
+      served, R"({"name":"run","temperature_warning_celsius":60,"enable_power_monitoring":false,
+                  "max_snapshots":10,"mode":"comprehensive"})");
+  EXPECT_EQ(config["temperature_warning_celsius"], 60);
+  EXPECT_EQ(config["enable_power_monitoring"], false);
+  EXPECT_EQ(config["max_snapshots"], 10);
+  EXPECT_EQ(config["mode"], "comprehensive");
+  EXPECT_EQ(config["temperature_critical_celsius"], 90) << "as the server has it";
+  EXPECT_EQ(config["level"], "low") << "the same";
+}
+
+TEST(Live, TheIntervalThatASessionNamesIsTheOneThatItGets) {
+  const Served served({}, [](MonitorConfig& config) { config.level = MonitorLevel::low; });
+  json config = config_of_session(served, R"({"name":"run","monitoring_interval_seconds":0.5})");
+  EXPECT_EQ(config["monitoring_interval_seconds"], 0.5);
+  EXPECT_EQ(config["level"], "medium");
+  config = config_of_session(served,
+                             R"({"name":"run","monitoring_interval_seconds":0.5,"level":"high"})");
+  EXPECT_EQ(config["level"], "high");
+  const json status = json::parse(served.get("/api/gpu/status", served.viewer).body);
+  EXPECT_EQ(status["interval_seconds"], 0.1) << "0.05 s at level low";
+}
+
+TEST(Live, SettingsThatASessionCannotHaveAreRefusedByName) {
+  const Served served;
+  const auto said = [&](const std::string& setting) {
+    const Answer answer =
+        served.post("/api/sessions", R"({"name":"run",)" + setting + "}", served.admin);
+    EXPECT_EQ(answer.status, 400) << setting;
+    return json::parse(answer.body)["error"].get<std::string>();
+  };
+  EXPECT_EQ(said(R"("monitoring_interval_seconds":1e10)"),
+            "monitoring_interval_seconds: must be a number from 0.01 to 3600, not '1e10'");
+  for (const char* wrong : {"0", "-1", "1e999", "\"NaN\"", "true", "[1]", "null"})
+    said(std::string(R"("monitoring_interval_seconds":)") + wrong);
+  EXPECT_EQ(said(R"("temperature_warning_celsius":95)"),
+            "session: temperature_warning_celsius (95) must not be above "
+            "temperature_critical_celsius (90)");
+  EXPECT_EQ(said(R"("output_dir":"/tmp")"),
+            "output_dir: is a setting of the server, not of a session");
+  EXPECT_EQ(said(R"("temperature":1)"), "temperature: unknown setting");
+  EXPECT_TRUE(served.monitor->sessions().empty());
+}
+
 TEST(Live, TheHistoryHasAColumnPerMetricAndMayBeCut) {
   const Served served;
   while (served.monitor->snapshots().size() < 5) {

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/schema.h"
+#include "monitor/config_fields.h"
 #include "serve/client.h"
 #include "serve/served.h"
 
@@ -142,9 +144,59 @@ void check_files(const Served& served, const Served& without_folder, Answers& an
     const std::string path = "/api/profiler/compile";
     answers.check("GET", path, served.get(path + "?file=" + name, served.viewer));
   }
+  const Answer page = served.get("/trace/compile.log", served.viewer);
+  answers.check("GET", "/trace/{name}", page);
+  EXPECT_EQ(page.status, 200);
+  for (const char* block : {"summary", "compile", "server"})
+    EXPECT_THAT(page.body, testing::HasSubstr(fmt::format("data-name=\"{}\"", block)));
+  EXPECT_THAT(served.get(files, served.viewer).body,
+              testing::ContainsRegex("\"compile.log\",[^}]*\"is_openable\":true"));
   for (const char* name : {"run.json", "none.json", "notes.txt"})
     answers.check("GET", "/trace/{name}", served.get(std::string("/trace/") + name, served.viewer));
   answers.check("GET", "/trace/{name}", served.get("/trace/run.json"));
+}
+
+TEST(OpenApi, TheSettingsOfASessionAreThoseThatItMayHave) {
+  json documented = openapi()["paths"]["/api/sessions"]["post"]["requestBody"]["content"]
+                             ["application/json"]["schema"]["properties"];
+  documented.erase("name");
+  documented.erase("description");
+  for (const monitor::ConfigField& field : monitor::config_fields()) {
+    const std::string name(field.name);
+    ASSERT_EQ(documented.contains(name), field.is_of_session) << name;
+    if (field.is_of_session && field.most > 0) {
+      EXPECT_EQ(documented[name]["minimum"], field.least) << name;
+      EXPECT_EQ(documented[name]["maximum"], field.most) << name;
+    }
+    documented.erase(name);
+  }
+  EXPECT_TRUE(documented.empty()) << documented;
+}
+
+// The page is tested with a server of JavaScript, which must answer as the real one does.
+TEST(OpenApi, TheServerThatThePageIsTestedWithAnswersLikeThisOne) {
+  if (std::system("node --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "node is not installed";
+  const cli::Scratch scratch;
+  const std::string out = scratch.path("answers");
+  const std::string command = fmt::format(
+      "FATHOM_PAGE=/dev/null node {}/web/tests/fake_answers.mjs > {}", FATHOM_SOURCE_DIR, out);
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const json answers = json::parse(cli::content_of(out));
+  EXPECT_GE(answers.size(), 8U);
+  for (const json& answer : answers) {
+    const std::string what = fmt::format("{} {}", answer["method"].get<std::string>(),
+                                         answer["path"].get<std::string>());
+    std::string method = answer["method"];
+    std::ranges::transform(method, method.begin(), [](unsigned char c) { return std::tolower(c); });
+    const json operation = openapi()["paths"][answer["path"].get<std::string>()][method];
+    const std::string status = std::to_string(answer["status"].get<int>());
+    ASSERT_TRUE(operation["responses"].contains(status)) << what << " " << status;
+    const json& response = followed(operation["responses"][status]);
+    EXPECT_THAT(cli::faults_against(response["content"]["application/json"]["schema"], openapi(),
+                                    answer["body"]),
+                IsEmpty())
+        << what;
+  }
 }
 
 TEST(OpenApi, EveryAnswerIsAsItIsDocumented) {

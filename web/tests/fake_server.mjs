@@ -110,11 +110,11 @@ export async function fakeServer(changes = {}) {
     },
     "/api/logout": (_, answer, port) => answer(200, { role: null }, { "Set-Cookie": `fathom_${port}=; Max-Age=0; Path=/` }),
     "/api/sessions": (body, answer) => {
-      const { name, description = "", monitoring_interval_seconds } = JSON.parse(body);
+      const { name, description = "", ...settings } = JSON.parse(body);
       if (world.sessions.some((one) => one.name === name && one.stopped_ns === undefined)) return answer(409, { error: `A session '${name}' runs already` });
       const started = session(String(world.sessions.length + 1), { name, description, started_ns: world.time * 1e6, snapshots: 0 });
       world.sessions.unshift(started);
-      world.lastInterval = monitoring_interval_seconds;
+      world.lastSettings = settings;
       answer(201, started);
       tell("session", started);
     },

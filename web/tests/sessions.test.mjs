@@ -16,11 +16,14 @@ test("a session is started and stopped from the page", async () => {
   await page.getByLabel("Name").fill("epoch 3");
   await page.getByLabel("Description").fill("batch 256");
   await page.getByLabel("Interval, s").fill("0.1");
-  await page.keyboard.press("Enter");
+  await page.getByText("Limits and contents of its own").click();
+  await page.getByLabel("Temperature, warning, °C").fill("70");
+  await page.getByLabel("Power").uncheck();
+  await page.getByRole("button", { name: "Start" }).click();
   const row = page.locator("tbody tr").first();
   await row.getByText("running").waitFor();
   assert.match(await row.innerText(), /epoch 3\s*batch 256/);
-  assert.equal(server.world.lastInterval, 0.1);
+  assert.deepEqual(server.world.lastSettings, { monitoring_interval_seconds: 0.1, temperature_warning_celsius: 70, enable_power_monitoring: false });
   assert.equal(await page.getByLabel("Name").inputValue(), "", "ready for the next");
 
   await page.getByLabel("Name").fill("epoch 3");

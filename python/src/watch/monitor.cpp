@@ -45,7 +45,7 @@ MonitorConfig config_of(const Settings& settings) {
     const std::string wrong = monitor::set_field(config, *field, value);
     if (!wrong.empty()) throw std::runtime_error(name + ": " + wrong);
   }
-  const std::string wrong = monitor::contradiction(config);
+  const std::string wrong = monitor::problem_of(config);
   if (!wrong.empty()) throw std::runtime_error(wrong);
   return config;
 }
