@@ -49,6 +49,8 @@ struct Monitor::State {
   void send_events(std::unique_lock<std::mutex>& lock);
   void pace_watcher();
   Snapshot sample(const std::string& trigger);  // with the lock
+  // Without the lock, so that no sample waits for long files: what was read once is remembered.
+  monitor::SessionFolder::Listing read_session_folder() { return core.sessions().folder().list(); }
 
   const MonitorConfig config;
   mutable std::mutex mutex;
@@ -118,7 +120,7 @@ void Monitor::State::run() {
 }
 
 Monitor::Monitor(const MonitorConfig& config) {
-  const std::string problem = monitor::contradiction(config);
+  const std::string problem = monitor::problem_of(config);
   if (!problem.empty()) throw base::Error("MonitorConfig", problem);
   state_ = std::make_unique<State>(config);
 }
@@ -191,6 +193,7 @@ std::vector<Snapshot> Monitor::snapshots(std::size_t count) const {
 
 std::string Monitor::start_session(const std::string& name, const std::string& description,
                                    const std::optional<MonitorConfig>& config) {
+  state_->read_session_folder();
   const std::lock_guard lock(state_->mutex);
   std::string id = state_->core.start_session(name, description, config, unix_now_ns());
   state_->pace_watcher();
@@ -220,8 +223,9 @@ SessionReport Monitor::session_report(const std::string& id) const {
 }
 
 std::vector<MonitorSession> Monitor::sessions() const {
+  const monitor::SessionFolder::Listing in_folder = state_->read_session_folder();
   const std::lock_guard lock(state_->mutex);
-  return state_->core.sessions().list();
+  return state_->core.sessions().list(in_folder);
 }
 
 void Monitor::track_inference(double milliseconds, const std::string& session) {
@@ -258,6 +262,7 @@ void Monitor::unsubscribe(int subscription) {
 }
 
 void Monitor::publish(const Event& event) {
+  if (event.name == "session_started") state_->read_session_folder();
   const std::lock_guard lock(state_->mutex);
   Event dated = event;
   if (dated.time_ns == 0) dated.time_ns = unix_now_ns();

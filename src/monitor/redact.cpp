@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 namespace fathom::monitor {
@@ -112,6 +113,18 @@ std::string redacted_word(std::string_view word) {
   return looks_like_a_key(word) ? std::string(kMask) : std::string(word);
 }
 
+// "/home/alice/train.py" → "/home/***/train.py": whose program it is.
+std::string without_names_of_people(std::string text) {
+  for (const std::string_view folder : {"/home/", "/Users/"}) {
+    for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+      at += folder.size();
+      const std::size_t end = std::min(text.find_first_of("/ \t\n:,;=\"'", at), text.size());
+      if (end > at) text.replace(at, end - at, kMask);
+    }
+  }
+  return text;
+}
+
 bool is_scheme(std::string_view word) {
   const std::string letters = letters_of(word);
   return letters == "bearer" || letters == "basic";
@@ -137,7 +150,7 @@ std::string redacted(std::string_view command_line) {
     }
     out += word.space_after;
   }
-  return out;
+  return without_names_of_people(std::move(out));
 }
 
 }  // namespace fathom::monitor

@@ -1,12 +1,15 @@
 #include "monitor/session_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -68,6 +71,13 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
+// Not over a file that is there.
+bool rename_to_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  // A file system that cannot promise it.
+  return errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0;
+}
+
 // The lines of a file; a last one that is cut off is not right, like any other that is damaged.
 LineReader read_lines(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -86,11 +96,21 @@ LineReader read_lines(const std::string& path) {
 
 }  // namespace
 
-SessionFile SessionFile::create(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
+// Under its name only once it is locked and has its first line: whoever looks into the folder
+// meanwhile would take it for one whose writer died.
+SessionFile SessionFile::create(const std::string& path, std::string_view first_line) {
+  static std::atomic<unsigned> number = 0;
+  const std::string unfinished = fmt::format("{}.{}-{}.new", path, ::getpid(), ++number);
+  const int file =
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0640);
   if (file < 0) base::fail_to_write(path, errno);
+  SessionFile made(path, file);
   ::flock(file, LOCK_EX | LOCK_NB);
-  return {path, file};
+  int problem = write_all(file, first_line) ? 0 : errno;
+  if (problem == 0 && !rename_to_new(unfinished, path)) problem = errno;
+  if (problem == 0) return made;
+  ::unlink(unfinished.c_str());
+  base::fail_to_write(path, problem);
 }
 
 SessionFile::SessionFile(SessionFile&& other) noexcept

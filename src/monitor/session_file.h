@@ -16,7 +16,8 @@ constexpr std::string_view kSessionSuffix = ".session.jsonl";
 // it ends.
 class SessionFile {
  public:
-  static SessionFile create(const std::string& path);  // throws base::Error; also where it is there
+  // Throws base::Error; also where it is there.
+  static SessionFile create(const std::string& path, std::string_view first_line);
   SessionFile(SessionFile&& other) noexcept;
   SessionFile& operator=(SessionFile&&) = delete;
   ~SessionFile();

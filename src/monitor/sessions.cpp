@@ -5,18 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
-#include "base/output.h"
 #include "monitor/config_fields.h"
-#include "monitor/monitor_json.h"
 
 namespace fathom::monitor {
 namespace {
@@ -49,19 +47,6 @@ Snapshot as_configured(const Snapshot& snapshot, const MonitorConfig& config) {
   return kept;
 }
 
-bool is_session_id(std::string_view id) {
-  return !id.empty() &&
-         std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
-}
-
-std::string file_of(const std::string& folder, const std::string& id) {
-  return (std::filesystem::path(folder) / (id + std::string(kSessionSuffix))).string();
-}
-
-std::string report_file_of(const std::string& folder, const std::string& id) {
-  return (std::filesystem::path(folder) / (id + ".json")).string();
-}
-
 }  // namespace
 
 void make_session_folder(const std::string& folder) {
@@ -88,7 +73,7 @@ std::string Sessions::start(const std::string& name, const std::string& descript
     throw base::Error("session",
                       fmt::format("name and description may have {} bytes", kLongestText));
   }
-  make_session_folder(folder_);
+  make_session_folder(folder_->path());
   make_room();
   MonitorSession session;
   session.name = name;
@@ -99,10 +84,8 @@ std::string Sessions::start(const std::string& name, const std::string& descript
       "{:%Y%m%d-%H%M%S}", fmt::gmtime(static_cast<std::time_t>(time_ns / 1'000'000'000)));
   for (int attempt = 1;; ++attempt) {
     session.id = fmt::format("{}-{}", base, attempt);
-    if (attempt < kMostAttempts && std::filesystem::exists(file_of(folder_, session.id))) continue;
-    SessionFile file = SessionFile::create(file_of(folder_, session.id));
-    file.write(start_line(session));
-    if (!file.problem().empty()) throw base::Error(folder_, file.problem());
+    if (attempt < kMostAttempts && std::filesystem::exists(folder_->file_of(session.id))) continue;
+    SessionFile file = SessionFile::create(folder_->file_of(session.id), start_line(session));
     auto watch = has_own_config ? std::make_unique<AlertWatch>(config, next_alert_id) : nullptr;
     running_.emplace(session.id, Running{SessionRecord(session),
                                          std::move(file),
@@ -118,20 +101,22 @@ std::string Sessions::start(const std::string& name, const std::string& descript
 
 // The oldest that ended goes, with its report.
 void Sessions::make_room() {
-  refresh();
-  while (running_.size() + others_.size() >= most_) {
-    const auto oldest = std::ranges::find_if(
-        others_, [](const auto& each) { return each.second.session.stopped_ns.has_value(); });
-    if (oldest == others_.end()) {
+  std::vector<MonitorSession> all = list();
+  while (all.size() >= most_) {
+    const auto oldest = std::find_if(all.rbegin(), all.rend(), [](const MonitorSession& session) {
+      return session.stopped_ns.has_value();
+    });
+    if (oldest == all.rend()) {
       throw base::Error("session",
                         fmt::format("{} sessions are running, as many as there may be", most_),
                         "Stop one, or raise max_profiling_sessions");
     }
     std::error_code failure;
-    std::filesystem::remove(file_of(folder_, oldest->first), failure);
-    if (failure) throw base::Error(folder_, "cannot be written: " + failure.message());
-    std::filesystem::remove(report_file_of(folder_, oldest->first), failure);
-    others_.erase(oldest);
+    std::filesystem::remove(folder_->file_of(oldest->id), failure);
+    if (failure) throw base::Error(folder_->path(), "cannot be written: " + failure.message());
+    std::filesystem::remove(folder_->report_of(oldest->id), failure);
+    ended_.erase(oldest->id);
+    all.erase(std::next(oldest).base());
   }
 }
 
@@ -203,16 +188,10 @@ SessionReport Sessions::stop(const std::string& id, std::int64_t time_ns) {
   running.record.settings().stopped_ns = time_ns;
   running.file.write(end_line(running.record.session()));
   SessionReport report = running.record.report();
+  ended_[id] = report.session;
   running_.erase(id);
-  if (!report.session.config.export_json_reports) return report;
-  try {
-    base::Output out(report_file_of(folder_, id));
-    out.buffer() = to_json(report);
-    out.finish();
-    report.json_path = report_file_of(folder_, id);
-  } catch (const base::Error&) {
-    // A full disk does not keep a session from ending; all of it can be had again from its file.
-  }
+  if (report.session.config.export_json_reports && write_report(folder_->report_of(id), report))
+    report.json_path = folder_->report_of(id);
   return report;
 }
 
@@ -223,40 +202,23 @@ std::optional<SessionReport> Sessions::report_of_running(const std::string& id) 
 }
 
 std::string Sessions::path_of(const std::string& id) const {
-  const std::string path = file_of(folder_, id);
-  if (!is_session_id(id) || !std::filesystem::exists(path)) {
+  const std::string path = folder_->file_of(id);
+  if (!SessionFolder::is_id(id) || !std::filesystem::exists(path)) {
     throw base::Error("session", "there is no session '" + id + "'");
   }
   return path;
 }
 
-// Looks into the folder again. A file that is as long as it was is as it was.
-void Sessions::refresh() {
-  std::map<std::string, Ended> found;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_, failure)) {
-    std::string id = entry.path().filename().string();
-    if (!id.ends_with(kSessionSuffix)) continue;
-    id.resize(id.size() - kSessionSuffix.size());
-    if (!is_session_id(id) || running_.contains(id)) continue;
-    const std::uintmax_t bytes = entry.file_size(failure);
-    const auto known = others_.find(id);
-    if (known != others_.end() && known->second.bytes == bytes &&
-        known->second.session.stopped_ns) {
-      found.insert(*known);
-    } else if (auto session = list_session(entry.path().string())) {
-      session->id = id;
-      found[id] = {std::move(*session), entry.file_size(failure)};
-    }
-  }
-  others_ = std::move(found);
-}
-
-std::vector<MonitorSession> Sessions::list() {
-  refresh();
+// The list may have been made before some of those that are ours began or ended.
+std::vector<MonitorSession> Sessions::list(const SessionFolder::Listing& in_folder) {
   std::vector<MonitorSession> all;
   for (const auto& [id, running] : running_) all.push_back(running.record.session());
-  for (const auto& [id, ended] : others_) all.push_back(ended.session);
+  for (const auto& [id, session] : in_folder) {
+    if (running_.contains(id)) continue;
+    const auto ended = ended_.find(id);
+    if (session.stopped_ns && ended != ended_.end()) ended_.erase(ended);
+    all.push_back(!session.stopped_ns && ended != ended_.end() ? ended->second : session);
+  }
   std::ranges::stable_sort(all, [](const MonitorSession& a, const MonitorSession& b) {
     return a.started_ns != b.started_ns ? a.started_ns > b.started_ns : a.id > b.id;
   });

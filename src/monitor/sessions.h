@@ -10,6 +10,7 @@
 
 #include "monitor/alerts.h"
 #include "monitor/session_file.h"
+#include "monitor/session_folder.h"
 #include "monitor/session_lines.h"
 #include "monitor/session_record.h"
 
@@ -34,7 +35,11 @@ void make_session_folder(const std::string& folder);
 // The sessions of a folder: those that run here, and those that ended or run elsewhere.
 class Sessions {
  public:
-  Sessions(std::string folder, std::size_t most) : folder_(std::move(folder)), most_(most) {}
+  Sessions(const std::string& folder, std::size_t most)
+      : folder_(std::make_unique<SessionFolder>(folder)), most_(most) {}
+
+  // What may take long is to be asked of it before the monitor is locked.
+  SessionFolder& folder() const { return *folder_; }
 
   // Throws base::Error where there is no room or no place for it.
   std::string start(const std::string& name, const std::string& description,
@@ -57,7 +62,8 @@ class Sessions {
   std::optional<SessionReport> report_of_running(const std::string& id) const;
   // Where the file of any session of the folder is; throws base::Error where there is none.
   std::string path_of(const std::string& id) const;
-  std::vector<MonitorSession> list();  // newest first
+  std::vector<MonitorSession> list() { return list(folder_->list()); }  // newest first
+  std::vector<MonitorSession> list(const SessionFolder::Listing& in_folder);
 
   std::int64_t shortest_interval_ns() const;  // of those that run; the largest number for none
   std::string problem() const;                // of the first that cannot be written
@@ -73,18 +79,13 @@ class Sessions {
     InferenceStats::Part waiting;
     std::int64_t written_ns = 0;  // when inferences were written down last
   };
-  struct Ended {
-    MonitorSession session;
-    std::uintmax_t bytes = 0;
-  };
-  void refresh();
   void make_room();
   static void write_inference_of(Running& running, std::int64_t time_ns);
 
-  std::string folder_;
+  std::unique_ptr<SessionFolder> folder_;
   std::size_t most_;
   std::map<std::string, Running> running_;
-  std::map<std::string, Ended> others_;
+  std::map<std::string, MonitorSession> ended_;  // here, and perhaps not yet known to be in a list
   std::uint64_t started_ = 0;
 };
 

@@ -1,7 +1,10 @@
 #include "fathom/monitor.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,6 +175,28 @@ TEST(Monitor, MayBeUsedByManyThreads) {
   std::set<std::string> ids;
   for (const MonitorSession& session : monitor.sessions()) ids.insert(session.id);
   EXPECT_EQ(ids.size(), 80u);
+}
+
+// The file of a session of another program, on a disk that does not answer.
+TEST(Monitor, NoSampleWaitsForTheFilesOfSessions) {
+  const Folder folder;
+  std::filesystem::create_directories(folder.config().output_dir);
+  const std::string file = folder.config().output_dir + "/slow.session.jsonl";
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  const int end = open(file.c_str(), O_RDWR);
+  ASSERT_EQ(flock(end, LOCK_EX), 0);
+  Monitor monitor(quick_demo(folder));
+  monitor.start();
+  std::size_t listed = 0;
+  std::thread reader([&] { listed = monitor.sessions().size(); });
+  for (int i = 0; i < 20; ++i) monitor.take_snapshot("while it reads");
+  const std::int64_t before = monitor.take_snapshot().time_ns;
+  EXPECT_TRUE(comes_true([&] { return monitor.snapshots(1).at(0).time_ns > before; }));
+  const std::string line = "{\"session\":{\"id\":\"slow\",\"name\":\"slow\"}}\n";
+  EXPECT_EQ(write(end, line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  reader.join();
+  EXPECT_EQ(listed, 1u);
+  close(end);
 }
 
 TEST(Monitor, KilledInASessionItIsThereAfterTheRestart) {

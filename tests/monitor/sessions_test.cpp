@@ -111,6 +111,24 @@ TEST_F(SessionsOfAFolder, AnInterruptedOneIsListedWithItsSamples) {
   EXPECT_EQ(next.sessions().list()[0].snapshots, 20u);
 }
 
+TEST_F(SessionsOfAFolder, AnInterruptedOneGetsItsReportAsJson) {
+  const std::string id = interrupted(20);
+  const std::string report = folder_.config().output_dir + "/" + id + ".json";
+  EXPECT_FALSE(std::filesystem::exists(report));
+  Core next(folder_.config());
+  next.sessions().list();
+  EXPECT_NE(text_of_file(report).find("\"was_interrupted\":true"), std::string::npos);
+}
+
+TEST_F(SessionsOfAFolder, AListThatIsOlderThanTheEndOfOneShowsItsEnd) {
+  Core core(folder_.config());
+  const std::string id = core.start_session("x", "", {}, at(0));
+  const SessionFolder::Listing before = core.sessions().folder().list();
+  core.stop_session(id, at(1));
+  ASSERT_EQ(core.sessions().list(before).size(), 1u);
+  EXPECT_EQ(core.sessions().list(before)[0].stopped_ns, at(1));
+}
+
 TEST_F(SessionsOfAFolder, OneThatRunsElsewhereIsNotTakenForInterrupted) {
   Core writer(folder_.config());
   const std::string id = writer.start_session("x", "", {}, at(0));
