@@ -47,8 +47,15 @@ struct Admission {
   // Takes the body piece by piece, in place of Request::body; false where no more is wanted.
   std::function<bool(std::string_view)> take_body = {};
   std::function<Response(Request&)> answer = {};
-  // Called where the body turns out too large, with the status that is answered.
+  // Called where it is refused after all, with the status that is answered: its body turns out too
+  // large, or there is too much to do.
   std::function<void(const Request&, int)> note_refusal = {};
+};
+
+// What is refused without having been admitted or refused as a request.
+struct TurnedAway {
+  std::string address;
+  int status = 0;  // 400 or 431 of what is no request; 0 where the connection was refused
 };
 
 }  // namespace fathom::serve

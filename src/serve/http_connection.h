@@ -124,6 +124,7 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
 
   void refuse_malformed(int status, std::string_view sentence) {
     ++shared_.malformed;
+    if (shared_.turned_away) shared_.turned_away({.address = address_, .status = status});
     respond(one_sentence(status, sentence));
   }
 
@@ -193,15 +194,21 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
   }
 
   Response too_large() {
+    note_refusal_ = std::exchange(admission_.note_refusal, {});
+    note_refusal(413);
     const Admission admission = std::exchange(admission_, {});
-    if (admission.note_refusal) admission.note_refusal(request_, 413);
     return one_sentence(
         413, admission.body_limit == 0
                  ? "This request takes no body"
                  : fmt::format("The body is larger than {} bytes", admission.body_limit));
   }
 
+  void note_refusal(int status) {
+    if (note_refusal_) std::exchange(note_refusal_, {})(request_, status);
+  }
+
   void answer() {
+    note_refusal_ = std::exchange(admission_.note_refusal, {});
     Response response = admission_.answer(request_);
     admission_ = {};
     if (is_cut_short_) response.closes = true;
@@ -212,6 +219,7 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
   void answer_later(std::function<Response()> work) {
     if (shared_.waiting_work.fetch_add(1) >= shared_.options.most_waiting_work) {
       --shared_.waiting_work;
+      note_refusal(503);
       return respond(one_sentence(503, "Too much is being worked on; ask again in a moment"));
     }
     lowest().expires_never();
@@ -228,8 +236,11 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
   }
 
   void respond(Response response) {
-    if (response.channel && shared_.streams.size() >= shared_.options.most_streams)
+    if (response.channel && shared_.streams.size() >= shared_.options.most_streams) {
+      note_refusal(503);
       response = one_sentence(503, "Too many streams are open");
+    }
+    note_refusal_ = {};
     response_ = std::move(response);
     if (request_.method == "HEAD") {  // has no body in its answer, whatever that is
       response_.body.reset();
@@ -311,6 +322,7 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
   std::optional<http::request_parser<http::buffer_body>> parser_;
   Request request_;
   Admission admission_;
+  std::function<void(const Request&, int)> note_refusal_;  // of the request that is being answered
   std::string piece_;
   std::size_t taken_ = 0;
   bool is_cut_short_ = false;

@@ -32,10 +32,11 @@ std::string address_of(const tcp::socket& socket) {
 }  // namespace
 
 struct HttpServer::State {
-  State(const HttpOptions& options, std::function<Admission(const Request&)> admit)
+  State(const HttpOptions& options, Admit admit, NoteTurnedAway note)
       : workers(options.work_threads) {
     shared.options = options;
     shared.admit = std::move(admit);
+    shared.turned_away = std::move(note);
     shared.workers = &workers;
     if (!options.tls_certificate.empty())
       set_up_tls(tls.emplace(asio::ssl::context::tls_server), options);
@@ -86,6 +87,7 @@ struct HttpServer::State {
         (mine != shared.per_address.end() &&
          mine->second >= shared.options.most_connections_per_address)) {
       ++shared.refused;
+      if (shared.turned_away) shared.turned_away({.address = address});
       return;  // which closes it
     }
     error_code ignored;
@@ -130,8 +132,8 @@ struct HttpServer::State {
   std::thread thread;
 };
 
-HttpServer::HttpServer(const HttpOptions& options, std::function<Admission(const Request&)> admit)
-    : state_(std::make_unique<State>(options, std::move(admit))) {}
+HttpServer::HttpServer(const HttpOptions& options, Admit admit, NoteTurnedAway note)
+    : state_(std::make_unique<State>(options, std::move(admit), std::move(note))) {}
 
 HttpServer::~HttpServer() {
   stop();

@@ -43,10 +43,13 @@ struct HttpFigures {
 
 class HttpServer {
  public:
-  // Listens at once. `admit` and the answers are called on the thread of the server, one at a time,
-  // and must not wait for anything. Throws base::Error where the address is not to be had or a
-  // certificate is wrong.
-  HttpServer(const HttpOptions& options, std::function<Admission(const Request&)> admit);
+  using Admit = std::function<Admission(const Request&)>;
+  using NoteTurnedAway = std::function<void(const TurnedAway&)>;
+
+  // Listens at once. `admit`, `note` and the answers are called on the thread of the server, one at
+  // a time, and must not wait for anything. Throws base::Error where the address is not to be had
+  // or a certificate is wrong.
+  HttpServer(const HttpOptions& options, Admit admit, NoteTurnedAway note = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -39,7 +39,8 @@ class StreamOut {
 // On the thread of the server, but for the atomics.
 struct Shared {
   HttpOptions options;
-  std::function<Admission(const Request&)> admit;
+  HttpServer::Admit admit;
+  HttpServer::NoteTurnedAway turned_away;
   std::unordered_map<std::string, std::size_t> per_address;
   std::set<StreamOut*> streams;
   std::atomic<std::size_t> connections{0}, stream_count{0}, waiting_work{0};

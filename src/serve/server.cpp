@@ -15,10 +15,11 @@ namespace fathom::serve {
 namespace {
 
 constexpr std::size_t kJsonBodyLimit = 64 * 1024;
-// Per second, of those who show nothing; what is refused counts ten times.
+// Per second, of those who show nothing; what anybody can have noted counts ten times.
 constexpr double kStrangersPerSecond = 100;
 constexpr double kStrangersBurst = 400;
-constexpr double kCostOfDenial = 10;
+constexpr double kCostOfNote = 10;
+constexpr double kTurnedAwayPerSecond = 10;  // that are noted
 constexpr double kFailedLoginsPerMinute = 10;
 constexpr double kNoLimit = 1e12;
 
@@ -71,7 +72,8 @@ Server::Server(Monitor& monitor, const ServerOptions& options)
       known_(options.requests_per_second == 0 ? kNoLimit : options.requests_per_second,
              options.requests_per_second == 0 ? kNoLimit : 2 * options.requests_per_second),
       strangers_(kStrangersPerSecond, kStrangersBurst),
-      failed_logins_(kFailedLoginsPerMinute / 60, kFailedLoginsPerMinute) {
+      failed_logins_(kFailedLoginsPerMinute / 60, kFailedLoginsPerMinute),
+      turned_away_(kTurnedAwayPerSecond, 10 * kTurnedAwayPerSecond) {
   expect_safe(options);
   if (options.token_file.empty()) {
     token_ = tokens_.make_one(Role::admin, "this-run");
@@ -118,10 +120,13 @@ Server::Server(Monitor& monitor, const ServerOptions& options)
   HttpOptions http = options.http;
   http.common_headers = common_headers;
   // The port is known once it listens; who asks before that is asked to come again.
-  http_ = std::make_unique<HttpServer>(http, [this](const Request& request) {
-    if (listening_ == nullptr) return Admission{.refusal = error_answer(503, "Not ready yet")};
-    return admit(request);
-  });
+  http_ = std::make_unique<HttpServer>(
+      http,
+      [this](const Request& request) {
+        if (listening_ == nullptr) return Admission{.refusal = error_answer(503, "Not ready yet")};
+        return admit(request);
+      },
+      [this](const TurnedAway& what) { note_turned_away(what); });
   services_->cookie_name = fmt::format("fathom_{}", http_->port());
   hosts_ = allowed_hosts(options.http.address, http_->port(), options.hosts);
   audit_->write({.event = "started"});
@@ -180,6 +185,10 @@ Admission Server::admit(const Request& request) {
     if (why->status == 401) response.headers += "WWW-Authenticate: Bearer\r\n";
     return deny(request, call->who, std::move(response), why->sentence);
   }
+  if (route.role == Role::none && route.noted == Noted::changes && !can_pay(request, call->who)) {
+    ++denied_;
+    return {.refusal = too_often()};
+  }
   call->parameters = std::move(matched.parameters);
   call->target = *target;
   return route.body == BodyKind::file ? take_upload(request, std::move(call))
@@ -215,26 +224,51 @@ std::optional<Server::Refusal> Server::why_not(const Request& request, const Rou
   return {};
 }
 
+// What everybody can have noted, a refusal or a login, costs as much as many requests: else the log
+// could be filled by anybody.
+bool Server::can_pay(const Request& request, const Identity& who) {
+  RateLimit& limit = who.role == Role::none ? strangers_ : known_;
+  return limit.take(request.address, kCostOfNote - 1, std::chrono::steady_clock::now());
+}
+
 // Each refusal is a line in the log, so those who are refused too often are only told so.
 Admission Server::deny(const Request& request, const Identity& who, Response response,
                        std::string_view reason) {
   ++denied_;
-  RateLimit& limit = who.role == Role::none ? strangers_ : known_;
-  if (!limit.take(request.address, kCostOfDenial - 1, std::chrono::steady_clock::now()))
-    return {.refusal = too_often()};
+  if (!can_pay(request, who)) return {.refusal = too_often()};
   note(request, who, response.status, reason);
   return {.refusal = std::move(response)};
 }
 
+// Of one that was admitted, and refused all the same.
+void Server::note_late_refusal(const Request& request, const Identity& who, int status) {
+  ++denied_;
+  if (can_pay(request, who)) note(request, who, status, status == 413 ? "body" : "too busy");
+}
+
+// The HTTP server itself counts these.
+void Server::note_turned_away(const TurnedAway& what) {
+  const bool is_connection = what.status == 0;
+  const auto now = std::chrono::steady_clock::now();
+  // From very many addresses, too, the log is not filled.
+  if (!strangers_.take(what.address, kCostOfNote, now) || !turned_away_.take("", 1, now)) return;
+  audit_->write({.event = is_connection ? "connection" : "request",
+                 .address = what.address,
+                 .role = name_of(Role::none),
+                 .status = what.status,
+                 .reason = is_connection ? "too many connections" : "not HTTP"});
+}
+
 Admission Server::take_call(const Route& route, std::shared_ptr<Call> call) {
-  return {.body_limit = route.body == BodyKind::json ? kJsonBodyLimit : 0,
-          .answer = [this, &route, call](Request& request) -> Response {
-            call->body = std::move(request.body);
-            if (route.speed == Speed::fast) return run(request, route, *call);
-            return {.work = [this, &route, call, request] { return run(request, route, *call); }};
-          },
-          .note_refusal = [this, call](const Request& request,
-                                       int status) { note(request, call->who, status, "body"); }};
+  return {
+      .body_limit = route.body == BodyKind::json ? kJsonBodyLimit : 0,
+      .answer = [this, &route, call](Request& request) -> Response {
+        call->body = std::move(request.body);
+        if (route.speed == Speed::fast) return run(request, route, *call);
+        return {.work = [this, &route, call, request] { return run(request, route, *call); }};
+      },
+      .note_refusal = [this, call](const Request& request,
+                                   int status) { note_late_refusal(request, call->who, status); }};
 }
 
 Response Server::run(const Request& request, const Route& route, Call& call) {
@@ -259,17 +293,18 @@ Admission Server::take_upload(const Request& request, std::shared_ptr<Call> call
                 "name");
   }
   auto upload = std::make_shared<Upload>(*folder_, *name);
-  return {.body_limit = options_.upload_limit,
-          .take_body = [upload](std::string_view piece) { return upload->take(piece); },
-          .answer = [this, call, upload](Request& whole) -> Response {
-            return {.work = [this, call, upload, whole] {
-              Response response = uploaded(*services_, *upload);
-              note(whole, call->who, response.status, {});
-              return response;
-            }};
-          },
-          .note_refusal = [this, call](const Request& whole,
-                                       int status) { note(whole, call->who, status, "body"); }};
+  return {
+      .body_limit = options_.upload_limit,
+      .take_body = [upload](std::string_view piece) { return upload->take(piece); },
+      .answer = [this, call, upload](Request& whole) -> Response {
+        return {.work = [this, call, upload, whole] {
+          Response response = uploaded(*services_, *upload);
+          note(whole, call->who, response.status, {});
+          return response;
+        }};
+      },
+      .note_refusal = [this, call](const Request& whole,
+                                   int status) { note_late_refusal(whole, call->who, status); }};
 }
 
 void Server::note(const Request& request, const Identity& who, int status,

@@ -48,6 +48,9 @@ class Server {
   Admission admit(const Request& request);
   Admission deny(const Request& request, const Identity& who, Response response,
                  std::string_view reason);
+  bool can_pay(const Request& request, const Identity& who);
+  void note_late_refusal(const Request& request, const Identity& who, int status);
+  void note_turned_away(const TurnedAway& what);
   std::optional<Response> refusal_by_rate(const Request& request, const Identity& who, Time now);
   struct Refusal {
     int status = 0;
@@ -65,7 +68,7 @@ class Server {
   Logins logins_;
   std::string token_;
   std::vector<std::string> hosts_;
-  RateLimit known_, strangers_, failed_logins_;
+  RateLimit known_, strangers_, failed_logins_, turned_away_;
   std::unique_ptr<Folder> folder_;
   std::unique_ptr<Analyses> analyses_;
   std::unique_ptr<Audit> audit_;

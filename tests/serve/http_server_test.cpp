@@ -371,7 +371,6 @@ TEST(HttpServer, OneAddressCannotTakeAllConnections) {
   EXPECT_EQ(ask(server.port(), {}).status, 200);
 }
 
-// As many as the descriptors of this process allow, up to ten thousand.
 TEST(HttpServer, TenThousandConnectionsLeaveItUp) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -384,8 +383,9 @@ TEST(HttpServer, TenThousandConnectionsLeaveItUp) {
   Client before(server.port());
   before.send(as_sent(server.port(), {}));
   ASSERT_EQ(before.answer().status, 200);
+  constexpr std::size_t kWanted = 10'000;
   const auto most = static_cast<std::size_t>(
-      std::min<rlim_t>(10'000, limit.rlim_cur > 300 ? limit.rlim_cur - 300 : 0));
+      std::min<rlim_t>(kWanted, limit.rlim_cur > 300 ? limit.rlim_cur - 300 : 0));
   std::vector<std::unique_ptr<Client>> clients;
   for (std::size_t i = 0; i < most; ++i) {
     clients.push_back(std::make_unique<Client>(server.port()));
@@ -398,6 +398,7 @@ TEST(HttpServer, TenThousandConnectionsLeaveItUp) {
   clients.clear();
   while (server.figures().connections > 50) usleep(1000);
   EXPECT_EQ(ask(server.port(), {}).status, 200) << "and whoever comes afterwards";
+  if (most < kWanted) GTEST_SKIP() << "with " << most << ", as many as this process may have";
 }
 
 TEST(HttpServer, APortThatIsTakenIsSaid) {
