@@ -1,6 +1,7 @@
 #include "serve/analyses.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +31,17 @@ std::size_t bytes_of(const trace::Trace& trace) {
   counted += trace.memory.size() * sizeof(trace::MemoryEvent);
   for (const trace::Counter& counter : trace.counters) counted += counter.time_ns.size() * 16;
   return counted;
+}
+
+// Of a trace that has not been read yet: about as much as its text, which packed is a tenth.
+std::size_t expected_bytes(int file, std::size_t stored) {
+  constexpr std::size_t kPacked = 10;
+  unsigned char begin[2] = {};
+  if (pread(file, begin, sizeof begin, 0) != sizeof begin) return stored;
+  const bool is_gzip = begin[0] == 0x1F && begin[1] == 0x8B;
+  const bool is_zstd = begin[0] == 0x28 && begin[1] == 0xB5;
+  const bool is_zip = begin[0] == 'P' && begin[1] == 'K';
+  return is_gzip || is_zstd || is_zip ? kPacked * stored : stored;
 }
 
 std::string made_of(const explain::Analysis& analysis, Document which) {
@@ -78,6 +90,7 @@ std::shared_ptr<const std::string> Analyses::document(const std::string& name, D
                        .modified_ns = now.st_mtim.tv_sec * 1'000'000'000 + now.st_mtim.tv_nsec});
   const std::lock_guard working(opened->working);
   if (!opened->analysis) {
+    make_room(expected_bytes(file.get(), static_cast<std::size_t>(now.st_size)));
     opened->trace = std::make_unique<trace::Trace>(trace::read_trace(file.get(), name));
     opened->analysis = std::make_unique<explain::Analysis>(*opened->trace, name);
   }
@@ -87,7 +100,7 @@ std::shared_ptr<const std::string> Analyses::document(const std::string& name, D
   for (const auto& each : opened->documents) bytes += each ? each->size() : 0;
   const std::lock_guard guard(lock_);
   opened->bytes = bytes;
-  keep_within_limit();
+  keep_within(most_bytes_);
   return document;
 }
 
@@ -109,11 +122,16 @@ std::shared_ptr<Analyses::Opened> Analyses::opened_as(const std::string& name,
   return kept_.front();
 }
 
+void Analyses::make_room(std::size_t bytes) {
+  const std::lock_guard guard(lock_);
+  keep_within(most_bytes_ - std::min(most_bytes_, bytes));
+}
+
 // Those that were used longest ago go; one that is being worked on lives until that is done.
-void Analyses::keep_within_limit() {
+void Analyses::keep_within(std::size_t most_bytes) {
   std::size_t sum = 0;
   for (const auto& opened : kept_) sum += opened->bytes;
-  while (!kept_.empty() && sum > most_bytes_) {
+  while (!kept_.empty() && sum > most_bytes) {
     sum -= kept_.back()->bytes;
     kept_.pop_back();
   }

@@ -16,7 +16,8 @@ enum class Document { flame, memory, timeline, kernels, hta, page };
 // There is no file of that name that may be seen.
 struct NoSuchFile {};
 
-// Keeps the traces that were opened last, and what was made of them, within so many bytes. Any
+// Keeps the traces that were opened last, and what was made of them, within so many bytes; before
+// another is read, room is made for about what it will take. Any
 // number of threads may ask; one of them works on a trace at a time.
 class Analyses {
  public:
@@ -32,7 +33,8 @@ class Analyses {
  private:
   struct Opened;
   std::shared_ptr<Opened> opened_as(const std::string& name, const FileInfo& now);
-  void keep_within_limit();
+  void make_room(std::size_t bytes);
+  void keep_within(std::size_t most_bytes);  // with the lock
 
   const Folder& folder_;
   std::size_t most_bytes_;

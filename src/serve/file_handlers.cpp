@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/compile_report.h"
+#include "report/page/compile.h"
 #include "serve/answers.h"
 #include "serve/routes.h"
 #include "trace/read/input.h"
@@ -43,6 +44,16 @@ Response of_file(Services& services, const std::string& name, Document which, An
   return made_or_refused([&] { return answer(services.analyses->document(name, which)); });
 }
 
+// The log of torch.compile of one process.
+report::CompileReport compile_report(const OpenFile& file, const std::string& name) {
+  report::CompileReport report;
+  report.source = name;
+  std::vector<analyze::CompileLog> logs;
+  logs.push_back(analyze::read_compile_log(*trace::Input::open(file.get(), name)));
+  report.found = analyze::compile_findings(std::move(logs));
+  return report;
+}
+
 Response analysis(Services& services, Call& call, Document which) {
   return of_file(services, call.target.value("file").value_or(""), which,
                  [](std::shared_ptr<const std::string> json) {
@@ -75,9 +86,17 @@ Response uploaded(Services& services, Upload& upload) {
 }
 
 Response get_trace_page(Services& services, Call& call) {
-  return of_file(
-      services, call.parameters.front(), Document::page,
-      [](std::shared_ptr<const std::string> html) { return page_answer(200, std::move(html)); });
+  const std::string& name = call.parameters.front();
+  if (services.folder == nullptr) return no_such_file();
+  return made_or_refused([&] {
+    const OpenFile file = services.folder->open(name);
+    if (!file.is_open()) throw NoSuchFile();
+    if (is_compile_log(file, name)) {
+      return page_answer(200, std::make_shared<std::string>(report::compile_page(
+                                  compile_report(file, name), {{"server", "{}"}})));
+    }
+    return page_answer(200, services.analyses->document(name, Document::page));
+  });
 }
 
 Response get_flame(Services& services, Call& call) {
@@ -101,12 +120,7 @@ Response get_compile(Services& services, Call& call) {
     const std::string name = call.target.value("file").value_or("");
     const OpenFile file = services.folder->open(name);
     if (!file.is_open()) throw NoSuchFile();
-    report::CompileReport report;
-    report.source = name;
-    std::vector<analyze::CompileLog> logs;
-    logs.push_back(analyze::read_compile_log(*trace::Input::open(file.get(), name)));
-    report.found = analyze::compile_findings(std::move(logs));
-    return json_answer(200, to_json(report));
+    return json_answer(200, to_json(compile_report(file, name)));
   });
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "analyze/compile/log_records.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "serve/digest.h"
@@ -38,6 +39,13 @@ std::optional<FileInfo> info_of(int file, std::string name) {
   return FileInfo{.name = std::move(name),
                   .bytes = found.st_size,
                   .modified_ns = found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
+}
+
+// It is unpacked when it is opened, not to find out what it is.
+bool is_archive(int file) {
+  constexpr std::string_view kZip = "PK\x03\x04";
+  char begin[4] = {};
+  return pread(file, begin, sizeof begin, 0) == 4 && std::string_view(begin, 4) == kZip;
 }
 
 std::string with_number(const std::string& name, int number) {
@@ -137,16 +145,19 @@ bool Folder::is_openable(int file, const std::string& name, const FileInfo& info
   Seen& seen = seen_[name];
   if (seen.bytes == info.bytes && seen.modified_ns == info.modified_ns) return seen.is_openable;
   seen = {info.bytes, info.modified_ns, false};
-  constexpr std::string_view kZip = "PK\x03\x04";
-  char begin[4] = {};
-  if (pread(file, begin, sizeof begin, 0) == 4 && std::string_view(begin, 4) == kZip)
-    return seen.is_openable = true;  // it is unpacked when it is opened, not for a list
+  if (is_archive(file)) return seen.is_openable = true;
   try {
     const auto input = trace::Input::open(file, name);
-    seen.is_openable = trace::sniff(input->head()).format != trace::Format::foreign;
+    seen.is_openable = trace::sniff(input->head()).format != trace::Format::foreign ||
+                       analyze::is_compile_log(input->head());
   } catch (const base::Error&) {  // empty, or it cannot be read
   }
   return seen.is_openable;
+}
+
+bool is_compile_log(const OpenFile& file, const std::string& name) {
+  return !is_archive(file.get()) &&
+         analyze::is_compile_log(trace::Input::open(file.get(), name)->head());
 }
 
 bool is_plain_file_name(std::string_view name) {

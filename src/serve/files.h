@@ -65,6 +65,9 @@ class Folder {
   std::map<std::string, Seen> seen_;  // what was found out of files that have not changed since
 };
 
+// Whether it is a log of torch.compile, which is no trace. Throws base::Error where it is empty.
+bool is_compile_log(const OpenFile& file, const std::string& name);
+
 // Whether a file may be called that: no folders, nothing hidden, nothing that a terminal acts on.
 bool is_plain_file_name(std::string_view name);
 

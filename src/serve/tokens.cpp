@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/shell_word.h"
 
 namespace fathom::serve {
 namespace {
@@ -36,10 +37,10 @@ void expect_private(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0)
     throw base::Error(path, std::strerror(errno),
-                      "Make a token first: fathom token admin --file " + path);
+                      "Make a token first: fathom token admin --file " + base::shell_word(path));
   if (S_ISDIR(file.st_mode)) throw base::Error(path, "is a directory", "Name a file in it");
   if ((file.st_mode & 077) != 0)
-    throw base::Error(path, "others may read or change it", "chmod 600 " + path);
+    throw base::Error(path, "others may read or change it", "chmod 600 " + base::shell_word(path));
 }
 
 bool is_plain_name(const std::string& name) {
@@ -105,7 +106,8 @@ void Tokens::use_file(const std::string& path) {
   path_ = path;
   read_file();
   if (of_file_.empty())
-    throw base::Error(path, "no token in it", "Make one: fathom token admin --file " + path);
+    throw base::Error(path, "no token in it",
+                      "Make one: fathom token admin --file " + base::shell_word(path));
 }
 
 void Tokens::read_file() {

@@ -89,6 +89,15 @@ TEST_F(AnalysesTest, OneThatIsLargerThanAllIsAnsweredAndNotKept) {
   EXPECT_EQ(analyses.opened(), 0U);
 }
 
+TEST_F(AnalysesTest, RoomIsMadeBeforeATraceIsRead) {
+  Analyses analyses(folder, 1 << 20);
+  analyses.document("a.json", Document::kernels);
+  EXPECT_GT(analyses.bytes(), 0U);
+  scratch.write("large.json", std::string(1 << 20, ' '));
+  EXPECT_THROW(analyses.document("large.json", Document::kernels), base::Error);
+  EXPECT_EQ(analyses.bytes(), 0U) << "what was kept had gone when it turned out to be no trace";
+}
+
 TEST_F(AnalysesTest, ThreadsThatAskForTheSameGetTheSame) {
   Analyses analyses(folder, 1 << 30);
   std::vector<std::future<std::shared_ptr<const std::string>>> asked;

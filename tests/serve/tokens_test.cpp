@@ -29,6 +29,24 @@ TEST_F(TokensTest, TheFileIsPrivateAndHoldsHashesAlone) {
   EXPECT_NE(content.find("viewer " + to_hex(sha256(token)) + " laptop"), std::string::npos);
 }
 
+TEST_F(TokensTest, CommandsThatAreProposedMayBePastedWhateverTheFileIsCalled) {
+  const std::string odd = scratch.path("my tokens");
+  const auto said = [&] {
+    try {
+      Tokens().use_file(odd);
+    } catch (const base::Error& error) {
+      return error.hint();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said(), "Make a token first: fathom token admin --file '" + odd + "'");
+  scratch.write("my tokens", "");
+  chmod(odd.c_str(), 0644);
+  EXPECT_EQ(said(), "chmod 600 '" + odd + "'");
+  chmod(odd.c_str(), 0600);
+  EXPECT_EQ(said(), "Make one: fathom token admin --file '" + odd + "'");
+}
+
 TEST_F(TokensTest, TokensAreLongAndDiffer) {
   const std::string one = add_token(path, Role::viewer, "one");
   const std::string two = add_token(path, Role::viewer, "two");
