@@ -4,6 +4,7 @@
 #include <functional>
 #include <random>
 
+#include "fathom/monitor.h"
 #include "monitor/leak_watch.h"
 #include "scenes.h"
 
@@ -21,13 +22,13 @@ struct Found {
   double first_seconds = -1;
 };
 
-// Looks once per second.
-Found watch(double seconds, unsigned seed, const Level& level) {
+// Looks once per second, or as told.
+Found watch(double seconds, unsigned seed, const Level& level, double every = 1) {
   std::mt19937 random(seed);
   LeakSeries series;
   Found found;
   bool was_leaking = false;
-  for (double t = 0; t < seconds; t += 1) {
+  for (double t = 0; t < seconds; t += every) {
     series.add(at(t + 3.7), static_cast<std::int64_t>(std::max(0.0, level(t, random))));
     const bool is_leaking = series.leak().has_value();
     if (is_leaking && !was_leaking && found.alarms++ == 0) found.first_seconds = t;
@@ -121,10 +122,20 @@ TEST(LeakWatch, AGapBeginsAnew) {
   EXPECT_FALSE(series.leak());
 }
 
+// As often as the monitor looks for programs without other settings.
 TEST(LeakWatch, LooksEveryFiveSecondsAreEnough) {
-  LeakSeries series;
-  for (int t = 0; t < 300; t += 5) series.add(at(t), static_cast<std::int64_t>(kBase + t * kMb));
-  EXPECT_TRUE(series.leak());
+  const double every = MonitorConfig().metrics_update_interval_seconds;
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const Found found = watch(
+        300, seed,
+        [](double s, std::mt19937& random) {
+          const double blocks = std::floor(10 * s / 60 / 2);
+          return kBase + blocks * 2 * kMb + noise(random, 2);
+        },
+        every);
+    EXPECT_EQ(found.alarms, 1) << "seed " << seed;
+    EXPECT_LE(found.first_seconds, 300);
+  }
 }
 
 TEST(LeakWatch, APidThatIsGivenAgainIsAnotherProgram) {

@@ -43,7 +43,10 @@ INSTANTIATE_TEST_SUITE_P(
         Line{"app --max-num-batched-tokens=8192", "app --max-num-batched-tokens=8192"},
         Line{"app --tokenizer meta/llama", "app --tokenizer meta/llama"},
         Line{"app --keyboard us monkey=1", "app --keyboard us monkey=1"},
-        Line{"app C:/x key=7", "app C:/x key=***"}));
+        Line{"app C:/x key=7", "app C:/x key=***"},
+        Line{"/home/alice/venv/bin/python /home/bob/train.py --data=/home/eve:/data",
+             "/home/***/venv/bin/python /home/***/train.py --data=/home/***:/data"},
+        Line{"app /Users/alice /home/ /homes/x", "app /Users/*** /home/ /homes/x"}));
 
 }  // namespace
 }  // namespace fathom::monitor
