@@ -10,8 +10,7 @@ export type ClassFill = (typeof kClassFills)[number];
 // What has a colour: a part of the time, or a class of GPU work.
 export type Fill = Part | ClassFill;
 
-const kFillOfClass: Record<string, Fill> = {
-  copy: "transfer", fill: "transfer", communication: "comm",
+const kFillOfClass: Record<string, ClassFill> = {
   attention: "k-attention", convolution: "k-convolution", moe: "k-moe", gemm: "k-gemm",
   softmax: "k-reduce", norm: "k-reduce", reduce: "k-reduce",
   index: "k-index", sort: "k-index", rng: "k-index",
@@ -19,7 +18,8 @@ const kFillOfClass: Record<string, Fill> = {
   layout: "k-layout", elementwise: "k-elementwise",
 };
 
-export const fillOfClass = (name: string): Fill => kFillOfClass[name] ?? "idle";
+// Of work of a class, which has a part of the time too: what is no computing has the colour of that.
+export const fillOfClass = (name: string, part: Part): Fill => kFillOfClass[name] ?? part;
 
 export const kParts: readonly Part[] = ["gpu", "comm", "transfer", "overhead", "cpu", "idle"];
 

@@ -2,6 +2,7 @@
 // profile JSON that is dropped onto the page. Every figure and every word is a field of its own, so that
 // nothing here has to be taken apart or worked out again. Times are nanoseconds. What is unknown is null.
 
+import { fillOfClass, type Fill } from "./classes";
 import { namerOf } from "./short_names";
 
 // What time is spent on. src/report/page/part.h decides it; each has one colour everywhere on the page, the
@@ -337,6 +338,10 @@ export interface Gain {
   mid_pct: number;
   high_pct: number | null;
 }
+
+// The colour of a class of GPU work: its operations say what part of the time they are.
+export const fillIn = ({ operations }: Summary, name: string): Fill =>
+  fillOfClass(name, operations.find((row) => row.class === name)?.part ?? "idle");
 
 export const isGpuWork = (kind: string): boolean => kind === "kernel" || kind === "copy" || kind === "fill";
 

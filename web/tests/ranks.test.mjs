@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { frame, start } from "./browser.mjs";
+import { load } from "./source.mjs";
 import { collectiveTrace, trainingTrace } from "./traces.mjs";
 
 let stage;
@@ -44,6 +45,8 @@ test("the timeline of a job has its ranks on one clock, with the arguments and t
     assert.match(details, /launched by\s+cudaLaunchKernel[\s\S]*correlation\s+1/);
   }
   assert.deepEqual(ends, [700, 700]);
+  const ranks = JSON.parse((await stage.blocks(path)).ranks);
+  assert.deepEqual(ranks.map((rank) => [rank.label, rank.short_label]), [["rank 0", "r0"], ["rank 1", "r1"]]);
   await page.getByRole("button", { name: "Critical path" }).click();
   assert.deepEqual((await frame(page)).tracks.filter(({ name }) => name.startsWith("path")).map(({ name }) => name), ["path · rank 0", "path · rank 1"]);
   await page.finish();
@@ -76,4 +79,19 @@ test("a rank leads to its GPU work on the timeline", async () => {
   for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
   assert.match(await range.innerText(), /rank 1 · GPU 0/);
   await page.finish();
+});
+
+// The page takes no name apart: what is short is told by who gives the name.
+test("where there is little room, tracks, counters and GPUs have the short name of their rank", async () => {
+  const { joined } = await load("timeline/join.ts");
+  const { Rows } = await load("canvas/rows.ts");
+  const none = new Float64Array(0);
+  const timeline = {
+    lengthNs: 1, parts: [{ leastHostNs: 0 }], rows: new Rows(none, none, new Uint32Array(0), new Uint32Array(2)), launch: new Int32Array(0), names: [], kinds: [], classes: [], fills: [], classFills: [],
+    tracks: [{ name: "GPU 0 · stream 7", shortName: "stream 7", gpu: "GPU 0", firstRow: 0, rows: 1 }], counters: [{ name: "GPU 0 · queue", shortName: "queue", times_ns: [] }], instants: [], links: [], steps: [],
+  };
+  const place = (label, short_label) => ({ label, short_label, suffix: "_0", start_ns: 0, clock: "first" });
+  const { tracks, counters, parts } = joined([{ place: place("node one", "n1"), timeline }]);
+  assert.deepEqual([tracks[0].name, tracks[0].shortName, tracks[0].rank, tracks[0].shortGpu], ["node one · GPU 0 · stream 7", "n1 stream 7", "n1", "n1 GPU 0"]);
+  assert.deepEqual([counters[0].name, counters[0].shortName, parts[0].shortLabel], ["node one · GPU 0 · queue", "n1 queue", "n1"]);
 });

@@ -71,13 +71,20 @@ void write_column(base::JsonWriter& json, std::string_view name,
   json.end_array();
 }
 
-void write(base::JsonWriter& json, std::string_view name, std::string_view unit,
+// What a counter is called, and what of, rather than whose, where there is little room.
+struct CounterName {
+  std::string_view whole;
+  std::string_view brief;
+};
+
+void write(base::JsonWriter& json, CounterName name, std::string_view unit,
            const std::vector<CounterPoint>& points, std::int64_t begin_ns) {
   if (points.size() < 2) return;  // a figure, no curve
   std::vector<CounterSlot> slots = slots_of(points);
   double highest = 0;
   for (const CounterSlot& slot : slots) highest = std::max(highest, slot.high);
-  json.begin_object().key("name").value(name).key("unit").value(unit).key("times_ns").begin_array();
+  json.begin_object().key("name").value(name.whole).key("short_name").value(name.brief);
+  json.key("unit").value(unit).key("times_ns").begin_array();
   for (const CounterSlot& slot : slots) json.value(slot.time_ns - begin_ns);
   json.end_array();
   if (slots.size() < points.size()) {
@@ -101,7 +108,7 @@ void write_memory(base::JsonWriter& json, const trace::Trace& trace, std::int64_
         points.begin(), points.end(),
         [](const CounterPoint& a, const CounterPoint& b) { return a.time_ns < b.time_ns; });
     const std::string name = gpu < 0 ? "GPU memory" : fmt::format("GPU {} · memory", gpu);
-    write(json, name, "bytes", points, begin_ns);
+    write(json, {name, "memory"}, "bytes", points, begin_ns);
   }
 }
 
@@ -130,7 +137,7 @@ void write_queue(base::JsonWriter& json, const trace::Trace& trace, const analyz
     }
     const std::string name =
         device.device ? fmt::format("GPU {} · queue", *device.device) : std::string("GPU queue");
-    write(json, name, "waiting", points, begin_ns);
+    write(json, {name, "queue"}, "waiting", points, begin_ns);
   }
 }
 
@@ -149,7 +156,7 @@ void write_counters(base::JsonWriter& json, const trace::Trace& trace, const ana
     for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
       points.push_back({counter.time_ns[i], counter.value[i]});
     }
-    write(json, name, name.ends_with(" reserved") ? "bytes" : "", points, begin_ns);
+    write(json, {name, name}, name.ends_with(" reserved") ? "bytes" : "", points, begin_ns);
   }
   json.end_array();
 }

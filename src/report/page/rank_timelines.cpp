@@ -24,9 +24,13 @@ struct Start {
   std::string_view clock;
 };
 
-std::string label_of(const analyze::RankFindings& rank) {
-  if (rank.rank) return fmt::format("rank {}", *rank.rank);
-  return std::filesystem::path(rank.source).filename().string();
+void name_after(const analyze::RankFindings& rank, PlacedTimeline& placed) {
+  if (rank.rank) {
+    placed.label = fmt::format("rank {}", *rank.rank);
+    placed.short_label = fmt::format("r{}", *rank.rank);
+  } else {
+    placed.label = placed.short_label = std::filesystem::path(rank.source).filename().string();
+  }
 }
 
 Start start_of(const HtaReport& hta, const std::string& source, const RankTimeline& timeline,
@@ -49,6 +53,7 @@ std::string write_ranks(const std::vector<PlacedTimeline>& ranks) {
   json.begin_array();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     json.begin_object().key("label").value(ranks[i].label);
+    json.key("short_label").value(ranks[i].short_label);
     json.key("suffix").value(fmt::format("_{}", i));
     json.key("start_ns").value(ranks[i].start_ns);
     json.key("clock").value(ranks[i].clock).end_object();
@@ -95,7 +100,7 @@ std::vector<PlacedTimeline> place_timelines(const HtaReport& hta,
     const auto row = std::ranges::find(hta.ranks, timeline.source, &analyze::RankFindings::source);
     if (row == hta.ranks.end()) continue;
     PlacedTimeline& rank = ranks.emplace_back();
-    rank.label = label_of(*row);
+    name_after(*row, rank);
     rank.row = static_cast<std::size_t>(row - hta.ranks.begin());
     rank.timeline = std::move(timeline);
   }

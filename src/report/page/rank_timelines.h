@@ -50,7 +50,8 @@ RankTimeline rank_timeline(const explain::Analysis& analysis, std::size_t of_ran
 // (rank_clocks.h), "unix" where the traces have the time of day, "unknown" where nothing tells and
 // all begin at once.
 struct PlacedTimeline {
-  std::string label;
+  std::string label;          // "rank 3", else its file
+  std::string short_label;    // "r3", where there is little room
   std::size_t row = 0;        // its first in the report
   std::int64_t start_ns = 0;  // from the first start of any
   std::string_view clock;
@@ -63,7 +64,7 @@ std::vector<PlacedTimeline> place_timelines(const HtaReport& hta,
                                             std::vector<RankTimeline> timelines);
 
 // The blocks of all of them, "timeline_0" and so on, and "ranks", which says how they stand on one
-// clock: JSON [{label, suffix ("_0"), start_ns, clock}, …].
+// clock: JSON [{label, short_label, suffix ("_0"), start_ns, clock}, …].
 PageData page_rank_timelines(std::vector<PlacedTimeline> ranks);
 
 }  // namespace fathom::report

@@ -1,20 +1,21 @@
-import { fillOfClass } from "../classes";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Bar } from "../panel";
-import type { ClassTime, OperatorTime } from "../summary";
+import { fillIn, type ClassTime, type OperatorTime, type Summary } from "../summary";
 import { DataTable, type Column } from "../table";
 
 const kHeight = 460;
 
 // A row per class of GPU work; a click shows its kernels.
-export function ClassGroups({ classes, choose }: { classes: ClassTime[]; choose: (row: ClassTime) => void }) {
+export function ClassGroups({ summary, choose }: { summary: Summary; choose: (row: ClassTime) => void }) {
+  const { classes } = summary;
+  const fill = (row: ClassTime) => fillIn(summary, row.class);
   const largest = Math.max(...classes.map((row) => row.sum_ns), 1);
   const columns: Column<ClassTime>[] = [
-    { label: "class", value: (row) => row.label, text: (row) => <span class="type"><i class={`fill ${fillOfClass(row.class)}`} />{row.label}</span> },
+    { label: "class", value: (row) => row.label, text: (row) => <span class="type"><i class={`fill ${fill(row)}`} />{row.label}</span> },
     { label: "calls", value: (row) => row.count, text: (row) => formatCount(row.count), width: 90 },
     { label: "sum", value: (row) => row.sum_ns, text: (row) => formatDuration(row.sum_ns), unit: "ns", width: 100, narrow: true },
     { label: "share", value: (row) => row.share_pct, text: (row) => formatPercent(row.share_pct), unit: "% of GPU work", width: 90, narrow: true },
-    { label: "", value: (row) => row.sum_ns, text: (row) => <Bar share={row.sum_ns / largest} part={fillOfClass(row.class)} />, width: 220 },
+    { label: "", value: (row) => row.sum_ns, text: (row) => <Bar share={row.sum_ns / largest} part={fill(row)} />, width: 220 },
   ];
   return (
     <div class="choosable">

@@ -66,7 +66,7 @@ function Roofline({ rows, peaks }: { rows: ShapedWork[]; peaks: Peaks }) {
       datasets: [
         {
           label: "operations", data: points,
-          pointBackgroundColor: points.map((point) => colour(fillOfClass(point.row.class))),
+          pointBackgroundColor: points.map((point) => colour(fillOfClass(point.row.class, "gpu"))),
           pointBorderColor: colour("panel"), pointBorderWidth: 1,
           pointRadius: points.map((point) => 3 + 9 * Math.sqrt(point.row.time_ns / longest)),
           pointHoverRadius: points.map((point) => 5 + 9 * Math.sqrt(point.row.time_ns / longest)),

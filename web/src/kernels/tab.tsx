@@ -8,7 +8,7 @@ import { Nothing, Panel } from "../panel";
 import { isGpuWork, namesOf, type Operation, type OperatorTime } from "../summary";
 import type { TabProps } from "../tab";
 import { DataTable } from "../table";
-import { columnsOf, fillIn, typeWords } from "./columns";
+import { columnsOf, fillOf, typeWords } from "./columns";
 import { KernelDetails } from "./details";
 import { ClassGroups, OperatorGroups } from "./groups";
 import { EfficiencyPanel } from "./roofline";
@@ -42,7 +42,7 @@ export function KernelsTab({ source, summary }: TabProps) {
     <>
       <Panel title="Kernels, copies and fills" note={by === "kernel" ? `${formatPlural(calls, "call", "calls")}; shares of all GPU work` : "shares of all GPU work"} span={12}>
         {groupings.length > 1 && <div class="choices"><Choice name="Rows" items={groupings} chosen={by} choose={(id) => ask({ by: id === "kernel" ? null : id })} /></div>}
-        {by === "class" && <ClassGroups classes={classes} choose={(row) => show({ class: row.class })} />}
+        {by === "class" && <ClassGroups summary={summary} choose={(row) => show({ class: row.class })} />}
         {by === "operator" && <OperatorGroups operators={operators.list} choose={(row) => show({ operator: row.name })} />}
         {by === "kernel" && (
           <div class="choosable">
@@ -61,7 +61,7 @@ export function KernelsTab({ source, summary }: TabProps) {
       </Panel>
       {chosen && (
         <div ref={details} class="chosen-kernel">
-          <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} fill={fillIn(chosen, classes)} operators={launchersOf(chosen, summary.operators)} choose={(row) => show({ operator: row.name, kernel: chosen.name })} />
+          <KernelDetails kernel={chosen} type={typeWords(chosen, classes)} fill={fillOf(chosen, classes)} operators={launchersOf(chosen, summary.operators)} choose={(row) => show({ operator: row.name, kernel: chosen.name })} />
           <CallList source={source} name={chosen.name} kind={chosen.kind} what={{ one: "launch", many: "launches" }} />
         </div>
       )}

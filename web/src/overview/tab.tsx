@@ -33,7 +33,7 @@ export function OverviewTab({ source, summary }: TabProps) {
     <>
       <StoryView summary={summary} />
       {first}
-      {summary.classes.length > 0 && <ClassesPanel classes={summary.classes} span={12} />}
+      {summary.classes.length > 0 && <ClassesPanel summary={summary} span={12} />}
       {others}
       {summary.scopes.length > 0 && <ScopeTable scopes={summary.scopes} chosen={scope} choose={(row) => choose({ name: row.name, kind: "scope" })} />}
       {summary.operations.length > 0 && <OperationTable operations={summary.operations} shown={namesOf(summary)} chosen={operation} choose={choose} />}

@@ -1,7 +1,7 @@
 import { fit } from "../canvas/painter";
 import { formatPlural } from "../format";
 import { levelText } from "./counter";
-import { bandTop, kRowGap, kRowHeight, type Band, type Layout, type Shown } from "./layout";
+import { bandTop, kRowGap, kRowHeight, type Band, type Layout, type Shown, type TrackBand } from "./layout";
 import type { Area } from "./surroundings";
 
 // The column of names, left of the tracks.
@@ -19,14 +19,20 @@ export function titleOf(band: Band): string {
   return band.track.annotations ? `annotations · ${band.track.name}` : band.track.name;
 }
 
+function shortTitleOf(band: Exclude<Band, TrackBand>): string {
+  if (band.kind === "counter") return band.counter.shortName;
+  if (band.kind === "path") return `path ${band.path.shortName}`;
+  return band.kind === "gpu" ? band.tracks[0]!.shortGpu! : titleOf(band);
+}
+
 // The same in so many letters.
 function nameOf(band: Band, letters: number): string {
   if (band.kind !== "track") {
-    const title = titleOf(band).replace(/^rank (\d+) · /, titleOf(band).length > letters ? "r$1 " : "rank $1 · ");
-    return title.length > letters && band.kind === "counter" ? title.replace(/GPU \d+ · /, "") : title; // what of, rather than whose
+    const title = titleOf(band);
+    return title.length > letters ? shortTitleOf(band) : title;
   }
   const { track } = band;
-  if (track.annotations && track.gpu === null) return /^r\d+ /.exec(track.shortName)?.[0].concat("annotations") ?? "annotations"; // above their thread
+  if (track.annotations && track.gpu === null) return `${track.rank} annotations`.trim(); // above their thread
   if (track.annotations) return `annotations · ${track.shortName}`;
   return track.name.length > letters ? track.shortName : track.name;
 }

@@ -1,5 +1,5 @@
 import { Rows } from "../canvas/rows";
-import { fillIndex, fillOfClass, partIndex } from "../classes";
+import { fillIndex, fillOfClass, kParts, partIndex } from "../classes";
 import { isGpuWork } from "../summary";
 import { columnsOf, type Bytes } from "./bytes";
 
@@ -9,7 +9,9 @@ export interface Track {
   name: string;
   shortName: string; // where there is little room
   process: string;
+  rank: string; // in short, of a job: "r3"; else empty
   gpu: string | null; // that a stream belongs to: "GPU 0"
+  shortGpu: string | null;
   annotations: boolean; // the lane of what the user calls the time
   frames: number; // rows, of the first ones, with one span each around nearly everything
   quiet: boolean; // a thread that does next to nothing
@@ -19,6 +21,7 @@ export interface Track {
 
 export interface Counter {
   name: string;
+  shortName: string; // what of, rather than whose
   unit: string;
   times_ns: number[];
   values: number[]; // each holds until the next time; means, where there are low and high
@@ -35,6 +38,7 @@ export interface Instant {
 // One trace of the page: all there is, or one rank of a job.
 export interface Part {
   label: string; // "rank 3"; empty of the only one
+  shortLabel: string;
   suffix: string; // of the names of its blocks
   clock: string; // how it is known when it began: src/report/page/rank_timelines.h
   startNs: number;
@@ -68,7 +72,7 @@ interface Head {
   tracks: {
     name: string; short_name: string; process: string; gpu: string | null; annotations: boolean; frames: number; quiet: boolean; rows: number[];
   }[];
-  counters: Counter[];
+  counters: (Omit<Counter, "shortName"> & { short_name: string })[];
   instants: [number, string, number][];
 }
 
@@ -99,20 +103,20 @@ export function decodeTimeline(buffer: ArrayBuffer): Timeline {
   });
   let firstRow = 0;
   const tracks = head.tracks.map(({ short_name: shortName, rows, ...track }) => {
-    const placed = { ...track, shortName, firstRow, rows: rows.length };
+    const placed = { ...track, shortName, rank: "", shortGpu: track.gpu, firstRow, rows: rows.length };
     firstRow += rows.length;
     return placed;
   });
   return {
     lengthNs: head.length_ns,
-    parts: [{ label: "", suffix: "", clock: "first", startNs: 0, firstSpan: 0, leastHostNs: head.least_host_ns }],
+    parts: [{ label: "", shortLabel: "", suffix: "", clock: "first", startNs: 0, firstSpan: 0, leastHostNs: head.least_host_ns }],
     rows: new Rows(start, length, label, first),
     tracks,
-    counters: head.counters,
+    counters: head.counters.map(({ short_name: shortName, ...counter }) => ({ ...counter, shortName })),
     names: head.labels.map(([name]) => name || "(no name)"),
     kinds: head.labels.map(([, kind]) => kind),
     fills: Uint8Array.from(head.labels, ([, , part]) => partIndex(part)),
-    classFills: Uint8Array.from(head.labels, ([, , part, name]) => (name ? fillIndex(fillOfClass(name)) : partIndex(part))),
+    classFills: Uint8Array.from(head.labels, ([, , part, name]) => fillIndex(fillOfClass(name, kParts[partIndex(part)]!))),
     classes: head.labels.map(([, , , name]) => name),
     launch,
     links: linksIn(links),

@@ -4,6 +4,7 @@ import type { Counter, Timeline } from "./decode";
 // Where a rank stands among the others: src/report/page/rank_timelines.h.
 export interface RankPlace {
   label: string;
+  short_label: string; // where there is little room
   suffix: string;
   start_ns: number;
   clock: string;
@@ -50,23 +51,25 @@ export function joined(ranks: RankTimeline[]): Timeline {
 
 // Everything of a rank but its spans.
 function add(all: Timeline, place: RankPlace, timeline: Timeline, { at, firstRow, isFirst }: { at: number; firstRow: number; isFirst: boolean }): void {
-  const short = place.label.replace(/^rank /, "r");
+  const short = place.short_label;
   const tracks = new Map(timeline.tracks.map((track) => [track, {
     ...track,
     name: `${place.label} · ${track.name}`,
     shortName: `${short} ${track.shortName}`,
+    rank: short,
     gpu: track.gpu && `${place.label} · ${track.gpu}`,
+    shortGpu: track.gpu && `${short} ${track.gpu}`,
     firstRow: track.firstRow + firstRow,
   }]));
   all.tracks.push(...tracks.values());
   all.counters.push(...timeline.counters.map((counter): Counter => ({
-    ...counter, name: `${place.label} · ${counter.name}`, times_ns: counter.times_ns.map((time) => time + place.start_ns),
+    ...counter, name: `${place.label} · ${counter.name}`, shortName: `${short} ${counter.shortName}`, times_ns: counter.times_ns.map((time) => time + place.start_ns),
   })));
   for (const instant of timeline.instants) all.instants.push({ ...instant, track: tracks.get(instant.track)!, at: instant.at + place.start_ns });
   for (const { from, to } of timeline.links) all.links.push({ from: from + at, to: to + at });
   if (isFirst) all.steps = timeline.steps; // one rank's steps are enough for the ruler
   all.lengthNs = Math.max(all.lengthNs, place.start_ns + timeline.lengthNs);
-  all.parts.push({ label: place.label, suffix: place.suffix, clock: place.clock, startNs: place.start_ns, firstSpan: at, leastHostNs: timeline.parts[0]!.leastHostNs });
+  all.parts.push({ label: place.label, shortLabel: short, suffix: place.suffix, clock: place.clock, startNs: place.start_ns, firstSpan: at, leastHostNs: timeline.parts[0]!.leastHostNs });
 }
 
 class Labels {

@@ -14,6 +14,7 @@ export interface Bound {
 
 export interface CriticalPath {
   name: string; // whose it is
+  shortName: string;
   bounds: Bound[];
   leastNs: number; // shorter pieces stand together, as the longest of them; 0: each by itself
   fills: Uint8Array; // colours of the bounds
@@ -39,6 +40,7 @@ export function decodePath(buffer: ArrayBuffer, part: Part): CriticalPath {
   }
   return {
     name: part.label,
+    shortName: part.shortLabel,
     bounds: head.bounds,
     leastNs: head.least_ns,
     fills: Uint8Array.from(head.bounds, (bound) => partIndex(bound.part)),

@@ -2,12 +2,12 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../canvas/navigation";
 import { Tooltip, type Tip } from "../canvas/tooltip";
 import { fitted } from "../canvas/view";
-import { fillOfClass, kFills, type Fill } from "../classes";
+import { kFills, type Fill } from "../classes";
 import { Choice } from "../flame/drawing";
 import { formatCount, formatDuration, formatPercent } from "../format";
 import { Legend, Nothing } from "../panel";
 import type { Source } from "../source";
-import type { ClassTime } from "../summary";
+import { fillIn, type Summary } from "../summary";
 import type { TabProps } from "../tab";
 import { addressOf, isTimeline, rankIn, seenIn, type Seen } from "./address";
 import type { Timeline } from "./decode";
@@ -39,13 +39,14 @@ export function TimelineTab({ source, summary }: TabProps) {
   if (timeline === undefined) return <p class="nothing" aria-busy="true">Reading the timeline…</p>;
   if (timeline === null) return <Nothing>This page carries no timeline: <code>fathom report TRACE -o report.html</code> makes one with everything.</Nothing>;
   if (timeline.rows.size === 0 && timeline.counters.length === 0) return <Nothing>No spans in this file, so there is nothing to draw.</Nothing>;
-  return <Drawn source={source} timeline={timeline} classes={summary.classes} />;
+  return <Drawn source={source} timeline={timeline} summary={summary} />;
 }
 
 // What was seen last, so that coming back to the tab shows it again.
 const lastSeen = new WeakMap<Timeline, string>();
 
-function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeline; classes: ClassTime[] }) {
+function Drawn({ source, timeline, summary }: { source: Source; timeline: Timeline; summary: Summary }) {
+  const { classes } = summary;
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const spacer = useRef<HTMLDivElement>(null);
@@ -144,7 +145,7 @@ function Drawn({ source, timeline, classes }: { source: Source; timeline: Timeli
       {isPathShown && <PathLegend paths={paths} />}
       {colours === "class" && (
         <div class="drawing-legend">
-          <Legend items={classes.map((row) => ({ label: row.label, part: fillOfClass(row.class), value: formatPercent(row.share_pct) }))} />
+          <Legend items={classes.map((row) => ({ label: row.label, part: fillIn(summary, row.class), value: formatPercent(row.share_pct) }))} />
         </div>
       )}
       {rankNotes(timeline).map((note) => <p key={note} class="drawing-note quiet">{note}</p>)}
