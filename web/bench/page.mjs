@@ -3,7 +3,7 @@
 // Open: from the start of the navigation to the first frame of the timeline; the floor is a page of
 // the same size that does nothing. Frames: from one animation frame to the next while each of them
 // zooms or moves; the floor is the same page at rest. Range summed: from the key that selects everything to its sums; the floor goes
-// over as many numbers thrice. All are medians.
+// over as many numbers thrice. Table frames: while each scrolls through the launches of the kernel that is called most. All are medians.
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -75,11 +75,26 @@ const summing = async (spans) => {
   return { floor: sum > 0 ? floor : 0, took: performance.getEntriesByName("selection summed").at(-1).duration };
 };
 
+// Runs in the page: frame intervals in ms while the list of launches scrolls by a third of its height or less, down and up.
+const scrolling = () => new Promise((resolve) => {
+  const list = document.querySelector(".scroller[aria-label=launches]");
+  const times = [];
+  const step = (time) => {
+    times.push(time);
+    if (times.length > 60) return resolve(times.slice(1).map((at, i) => at - times[i]));
+    list.scrollTop += times.length % 20 < 10 ? 120 * times.length : -90 * times.length;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+});
+
 const opened = [];
 const floor = [];
 const moving = [];
 const resting = [];
 const sums = [];
+const tables = [];
+let rows = 0;
 for (let round = 0; round < kRounds; ++round) {
   const empty = await open(blank, "", loaded);
   floor.push(empty.seconds);
@@ -92,6 +107,13 @@ for (let round = 0; round < kRounds; ++round) {
   }
   sums.push(await page.evaluate(summing, spans));
   await page.close();
+  const kernels = await open(report, "#kernels", () => document.querySelector("tbody .row-name") && performance.now());
+  await kernels.page.getByRole("button", { name: "calls" }).first().click();
+  await kernels.page.locator("tbody .row-name").first().click();
+  const list = kernels.page.locator(".scroller[aria-label=launches] table");
+  rows = Number(await list.getAttribute("aria-rowcount")) - 1;
+  for (let short = 0; short < kShortRounds; ++short) tables.push(p95(await kernels.page.evaluate(scrolling)));
+  await kernels.page.close();
 }
 await browser.close();
 await rm(folder, { recursive: true });
@@ -101,4 +123,6 @@ print("page size", size / spans, 3, "bytes per span", 3);
 print("page open", median(opened), median(floor), "s", 1);
 console.log(`  frames p95 of all rounds: ${moving.map((ms) => ms.toFixed(0)).sort((a, b) => a - b).join(" ")} ms`);
 print("page frame p95", median(moving), median(resting), "ms", 17);
+console.log(`  ${rows} rows`);
+print("page table frame p95", median(tables), median(resting), "ms", 17);
 print("page range summed", median(sums.map(({ took }) => took)), median(sums.map(({ floor }) => floor)), "ms", 50);

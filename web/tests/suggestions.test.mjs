@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { frame, start } from "./browser.mjs";
 import { loadingTrace } from "./traces.mjs";
 
@@ -63,6 +66,16 @@ test("the ranks of a job have the suggestions that their overview has", async ()
   const first = page.locator(".suggestion").first();
   assert.match(await first.innerText(), /on 2 of 2 ranks[\s\S]*rank 1: [\s\S]*num_workers/, "rank 1 would save more");
   assert.match(await first.locator(".before-after").getAttribute("aria-label"), /^now [\d.]+ ms, then [\d.]+ ms/);
+  // What the terminal says of the same files, the page says, in the same order.
+  const { stdout } = await promisify(execFile)(process.env.FATHOM_PROGRAM, ["hta", ...[0, 1].map((rank) => join(stage.folder, `job_${rank}.json`))]);
+  const told = await page.locator(".suggestion").evaluateAll((all) => all.map((one) => [one.querySelector("h3").innerText, one.querySelector(".gain > b").innerText]));
+  let from = 0;
+  for (const [title, gain] of told) {
+    const at = stdout.indexOf(title, from);
+    assert.ok(at >= 0, `${title} in ${stdout}`);
+    if (gain !== "–") assert.ok(stdout.slice(at, at + 200).includes(gain), `${gain} of ${title} in ${stdout}`);
+    from = at;
+  }
   await first.locator(".evidence a").first().click();
   assert.match(await page.locator("[aria-label='Selected span']").innerText(), /enumerate\(DataLoader\)[\s\S]*duration\s+3\.0 ms[\s\S]*track\s+rank 1/);
   await page.finish();

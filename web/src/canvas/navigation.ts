@@ -117,7 +117,9 @@ function isFor(event: KeyboardEvent, scene: Scene, canvas: HTMLCanvasElement): b
   const { target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (target === canvas) return true;
-  if (!scene.isMain || !(target instanceof Element) || target.closest("input, select, textarea, a, dialog, canvas, .scroller, .menu")) return false;
+  if (!scene.isMain) return false;
+  if (!(target instanceof Element)) return true;
+  if (target.closest("input, select, textarea, a, dialog, canvas, .scroller, .menu")) return false;
   return !(event.key === "Enter" && target.closest("button, summary"));
 }
 
