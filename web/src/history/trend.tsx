@@ -27,7 +27,7 @@ interface Props {
 const kFont = "11px system-ui, sans-serif";
 const kClockHeight = 18;
 const kClockRoom = 26; // what half of a time needs; one that would be cut off at the right edge is left out
-const kTickWidth = 54;
+const kTickWidth = 50;
 const kKeySteps = 100; // of an arrow key, from one end to the other
 
 // One figure over time. All trends of a page show the same instant under the pointer. It is drawn when at least half a pixel
