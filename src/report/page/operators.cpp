@@ -70,8 +70,7 @@ void write_operators(base::JsonWriter& json, std::span<const PlacedTimeline> ran
   }
   for (NamedOperator& one : all) {
     std::ranges::sort(one.kernels);
-    const auto repeated = std::ranges::unique(one.kernels);
-    one.kernels.erase(repeated.begin(), repeated.end());
+    one.kernels.erase(std::unique(one.kernels.begin(), one.kernels.end()), one.kernels.end());
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &NamedOperator::sum_ns);
   write_named(json, all);
