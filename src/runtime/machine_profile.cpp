@@ -211,6 +211,8 @@ MachineProfile parse_machine_profile(const std::string& text, const std::string&
   try {
     members(text, [&](std::string_view key, std::string_view value) {
       if (key == "fathom_machine") version = base::integer_of(value);
+    });
+    members(text, [&](std::string_view key, std::string_view value) {
       if (version != kProfileVersion) return;
       if (key == "machine") profile.machine = text_of(value);
       if (key == "devices") {

@@ -49,6 +49,15 @@ TEST(MachineProfile, IsReadAsItWasWritten) {
   EXPECT_EQ(nlohmann::json::parse(to_json(example_profile()))["fathom_machine"], 1);
 }
 
+// Programs that write JSON may sort it, and the version is in the middle then.
+TEST(MachineProfile, KeysMayStandInAnyOrder) {
+  const std::string sorted = nlohmann::json::parse(to_json(example_profile())).dump();
+  EXPECT_LT(sorted.find("curves"), sorted.find("fathom_machine"));
+  const MachineProfile read = parse_machine_profile(sorted, "x");
+  EXPECT_EQ(read.devices.size(), 2u);
+  EXPECT_EQ(read.curves.size(), 2u);
+}
+
 TEST(MachineProfile, WhatIsWrongWithItIsOneLine) {
   const std::string again = "To measure this machine: fathom tune";
   EXPECT_EQ(problem_of(""), "machine.json: damaged machine profile: not JSON. " + again);
