@@ -13,8 +13,8 @@ namespace fathom::report {
 std::vector<std::string> efficiency_sentences(const analyze::Efficiency& used);
 
 // How well a class of work was run, to go on after its name: ", at 61.9 % of the peak, which is
-// good", ", at 38.1 % of the memory bandwidth". Where that is unknown: nothing, or, where shapes
-// would tell, how to record them.
+// good", ", at 38.1 % of the memory bandwidth". Where that is unknown: why, or how to record the
+// shapes that would tell; nothing for a program that has none.
 std::string class_use_text(const analyze::Efficiency& used, analyze::KernelClass kernel_class);
 
 // Matrix products, where they are 10 % of the GPU's time and fast: there is nothing to gain from

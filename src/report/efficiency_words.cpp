@@ -59,6 +59,19 @@ bool is_good_gemm(const Efficiency& used) {
   return rate->efficiency_pct().value_or(0) >= analyze::good_gemm_pct(used.device_name);
 }
 
+// What records shapes, as the one that profiles is told.
+std::string_view shapes_option(const Efficiency& used) {
+  switch (used.server) {
+    case analyze::Server::vllm:
+      return "--profiler-config.torch_profiler_record_shapes=true";
+    case analyze::Server::sglang:
+      return "\"record_shapes\": true in the request to /start_profile";
+    case analyze::Server::none:
+      break;
+  }
+  return "record_shapes=True";
+}
+
 }  // namespace
 
 std::string class_use_text(const Efficiency& used, KernelClass kernel_class) {
@@ -66,8 +79,16 @@ std::string class_use_text(const Efficiency& used, KernelClass kernel_class) {
     const bool is_good = kernel_class == KernelClass::gemm && is_good_gemm(used);
     return ", at " + rate_words(used.of(kernel_class)) + (is_good ? ", which is good" : "");
   }
-  if (used.has_shapes || !used.could_have_shapes) return {};
-  return "; to see how efficient it is, record shapes (record_shapes=True)";
+  const ClassUse& use = used.of(kernel_class);
+  if (2 * use.graph_ns > use.time_ns) {
+    return "; how efficient it is cannot be told: captured graphs record no shapes";
+  }
+  if (used.has_shapes) {
+    return "; how efficient it is cannot be told: most of its work does not follow from recorded "
+           "shapes";
+  }
+  if (!used.could_have_shapes) return {};
+  return fmt::format("; to see how efficient it is, record shapes ({})", shapes_option(used));
 }
 
 std::string good_gemm_text(const Efficiency& used) {
@@ -87,9 +108,12 @@ std::vector<std::string> efficiency_sentences(const Efficiency& used) {
     text.push_back(tensor_core_sentence(used, *share));
   }
   if (used.could_have_shapes && !used.has_shapes) {
-    text.emplace_back(
+    const std::string_view option = shapes_option(used);
+    text.push_back(fmt::format(
         "How well the kernels used the GPU is unknown, because the trace has no shapes. To record "
-        "them: torch.profiler.profile(record_shapes=True)");
+        "them: {}",
+        used.server == analyze::Server::none ? fmt::format("torch.profiler.profile({})", option)
+                                             : std::string(option)));
   }
   if (used.has_shapes && !used.peaks.any()) {
     text.push_back(

@@ -112,7 +112,14 @@ std::string unrecorded_text(const IdleTime& idle, const RunShares& run) {
   return text + " and waited for something that is not in the trace" + per_step_text(idle.ns, run);
 }
 
+bool is_mostly_building(const RunShares& run) {
+  return 2 * run.build_ns > run.wall.length_ns();
+}
+
 std::string idle_text(const GpuShares& gpu, const RunShares& run) {
+  if (is_mostly_building(run)) {
+    return format_duration(run.build_ns) + " of the run went into building GPU programs";
+  }
   const IdleCause cause = largest_cause(gpu);
   const IdleTime& idle = gpu.idle_by(cause);
   const std::string time = format_duration(idle.ns);
@@ -174,9 +181,17 @@ std::string walls_text(std::span<const GpuOfRun> gpus) {
 std::string hidden_text(const GpuShares& gpu) {
   if (gpu.pct(gpu.hidden_communication_ns) < kMuchHiddenPct) return {};
   const std::int64_t all = gpu.hidden_communication_ns + gpu.communication.ns;
-  return fmt::format(" It communicated for {}, {} of that alongside compute.", format_duration(all),
-                     format_percent(static_cast<double>(gpu.hidden_communication_ns) /
-                                    static_cast<double>(all) * 100));
+  const std::string text =
+      fmt::format(" It communicated for {}, {} of that alongside compute", format_duration(all),
+                  format_percent(static_cast<double>(gpu.hidden_communication_ns) /
+                                 static_cast<double>(all) * 100));
+  const bool is_known = gpu.communication_blocks && gpu.multiprocessors &&
+                        *gpu.communication_blocks < *gpu.multiprocessors;
+  if (!is_known) return text + ".";
+  return text + fmt::format(", in kernels of {} on {} multiprocessors.",
+                            format_plural(static_cast<std::uint64_t>(*gpu.communication_blocks),
+                                          "block", "blocks"),
+                            *gpu.multiprocessors);
 }
 
 // What a run that is GPU-bound spends its time on, and how well that runs.
@@ -218,6 +233,13 @@ IdleCause largest_cause(const GpuShares& gpu) {
   return static_cast<IdleCause>(most - gpu.idle.begin());
 }
 
+std::string story_without_work(const RunShares& run) {
+  const std::string text = "The GPU runtime was called, but no GPU work was recorded.";
+  if (!is_mostly_building(run)) return text;
+  return fmt::format("{} Building GPU programs took {} of {}.", text, format_duration(run.build_ns),
+                     format_duration(run.wall.length_ns()));
+}
+
 std::string gpu_story(std::span<const GpuOfRun> gpus) {
   return gpu_story(gpus, [](const GpuOfRun& one) {
     const std::int64_t place = one.gpu - one.run->gpus.data();
@@ -241,7 +263,7 @@ std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label) {
   std::string text =
       fmt::format("The {} computed {} of {}", is_one ? "GPU" : fmt::format("{} GPUs", gpus.size()),
                   computed.text(), walls_text(gpus));
-  if (worst.gpu->pct(loss.ns) < kGpuBoundPct) {
+  if (worst.gpu->pct(loss.ns) < kGpuBoundPct && computed.low >= kLeastComputedPct) {
     text += ": GPU-bound." + bound_text(worst);
   } else {
     text += fmt::format("; the largest loss is {} {}{}: {}.", lost.text(),

@@ -26,11 +26,14 @@ std::vector<GpuOfRun> gpus_of(const analyze::RunShares& run,
                               std::span<const analyze::Efficiency> used = {});
 
 // "The GPU computed 40.5 % of 382.5 ms; the largest loss is 58.6 % idle: …". Where no loss is 10 %
-// of the run, it is GPU-bound, and the largest part of the work is named with its efficiency. Of
-// several GPUs, the lowest and the highest share, and the cause of the largest loss of any. There
-// is at least one.
+// of the run and the GPU computes for 80 %, it is GPU-bound, and the largest part of the work is
+// named with its efficiency. Of several GPUs, the lowest and the highest share, and the cause of
+// the largest loss of any. There is at least one.
 std::string gpu_story(std::span<const GpuOfRun> gpus);  // of one trace
 std::string gpu_story(std::span<const GpuOfRun> gpus, const GpuLabel& label);
+
+// Of a program that called the runtime of a GPU which did nothing.
+std::string story_without_work(const analyze::RunShares& run);
 
 // What stands apart from the run and why, each a sentence; empty where nothing does.
 std::string apart_text(const analyze::Wall& wall);
@@ -48,6 +51,9 @@ GpuLoss largest_loss(const analyze::GpuShares& gpu);
 // The cause of the largest part of the idle time.
 analyze::IdleCause largest_cause(const analyze::GpuShares& gpu);
 
-inline constexpr double kGpuBoundPct = 10;  // no loss is as large
+// A run is GPU-bound where no loss is as large, and the GPU computes for most of it: three losses
+// of 9 % each are a reason to look at them.
+inline constexpr double kGpuBoundPct = 10;
+inline constexpr double kLeastComputedPct = 80;
 
 }  // namespace fathom::report

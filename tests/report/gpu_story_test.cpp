@@ -128,6 +128,11 @@ TEST(GpuStory, SaysThatCommunicationIsHidden) {
             "The GPU computed 96.0 % of 100.0 ms: GPU-bound. The largest part of its compute is "
             "GEMM (31.0 % of GPU time). It communicated for 87.0 ms, 96.6 % of that alongside "
             "compute.");
+  gpu.communication_blocks = 20;
+  gpu.multiprocessors = 132;
+  const std::string text = story_of(run_with({gpu}));
+  EXPECT_TRUE(text.ends_with("alongside compute, in kernels of 20 blocks on 132 multiprocessors."))
+      << text;
 }
 
 // A GPU that spends 60 % of its time on one class and 40 % on matrix products.
@@ -190,6 +195,34 @@ TEST(GpuStory, WithoutShapesItSaysHowToRecordThem) {
   unknown.could_have_shapes = true;
   EXPECT_EQ(bound_story(unknown),
             "; to see how efficient it is, record shapes (record_shapes=True).");
+  unknown.server = analyze::Server::vllm;
+  EXPECT_EQ(bound_story(unknown),
+            "; to see how efficient it is, record shapes "
+            "(--profiler-config.torch_profiler_record_shapes=true).");
+  EXPECT_EQ(efficiency_sentences(unknown).front().find("torch.profiler.profile"),
+            std::string::npos);
+}
+
+TEST(GpuStory, WhereShapesDoNotTellItSaysWhy) {
+  analyze::Efficiency unknown;
+  unknown.has_shapes = true;
+  EXPECT_EQ(bound_story(unknown),
+            "; how efficient it is cannot be told: most of its work does not follow from recorded "
+            "shapes.");
+  unknown.has_shapes = false;
+  analyze::ClassUse& use =
+      unknown.by_class[static_cast<std::size_t>(analyze::KernelClass::elementwise)];
+  use.time_ns = 60 * kMs;
+  use.graph_ns = 50 * kMs;
+  EXPECT_EQ(bound_story(unknown),
+            "; how efficient it is cannot be told: captured graphs record no shapes.");
+}
+
+// No loss is as large as 10 %, but together they are: the GPU is not what limits the run.
+TEST(GpuStory, ThreeSmallLossesAreNotGpuBound) {
+  const std::string text = story_of(run_with({gpu_with(73, 9, 9)}));
+  EXPECT_TRUE(text.starts_with("The GPU computed 73.0 % of 100.0 ms; the largest loss is 9.0 % "))
+      << text;
 }
 
 TEST(EfficiencyWords, SayOfHowMuchTheyKnow) {

@@ -99,14 +99,6 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
 )");
 }
 
-TEST(SessionText, AColdBuildIsTheStoryWhereItIs) {
-  ProfileSession session = second_of(10, 0, 800, 190);
-  session.total_build_ns = 800 * kMs;
-  EXPECT_NE(session_text(report_of(session), run_of("./app"), 10, 100)
-                .find("Most of the run went into building GPU programs: 800.0 ms of 1.00 s."),
-            std::string::npos);
-}
-
 TEST(SessionText, WithoutAnythingSaysWhyThatMayBe) {
   ProfileSession session;
   session.total_ns = 3 * kMs;

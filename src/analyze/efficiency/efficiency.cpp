@@ -6,6 +6,7 @@
 #include "analyze/efficiency/kernel_math.h"
 #include "analyze/efficiency/op_work.h"
 #include "analyze/hta/device_info.h"
+#include "base/contains.h"
 #include "base/json_scan.h"
 #include "base/pair_index.h"
 #include "base/sort_runs.h"
@@ -51,7 +52,14 @@ struct Launched {
 class Operations {
  public:
   explicit Operations(const trace::Trace& trace)
-      : trace_(trace), index_(trace), known_(trace.names.size(), Known::not_asked) {}
+      : trace_(trace),
+        index_(trace),
+        known_(trace.names.size(), Known::not_asked),
+        graphs_(trace.names.size()) {
+    for (trace::NameId id = 0; id < trace.names.size(); ++id) {
+      graphs_[id] = base::contains(trace.names.view(id), "GraphLaunch");
+    }
+  }
 
   // The operation around a launch, if the work of such could be known; else kNoSpan.
   SpanId of(SpanId launch) {
@@ -64,12 +72,17 @@ class Operations {
     return is_known == Known::yes ? op : trace::kNoSpan;
   }
 
+  bool launches_graph(SpanId launch) const {
+    return launch != trace::kNoSpan && graphs_[trace_.spans.name[launch]];
+  }
+
  private:
   enum class Known : std::uint8_t { not_asked, no, yes };
 
   const trace::Trace& trace_;
   ClassIndex index_;
   std::vector<Known> known_;  // by name
+  std::vector<bool> graphs_;  // by name
 };
 
 class Gathering {
@@ -221,11 +234,13 @@ void add_occupancy(const trace::Trace& trace, const GpuWork& work, const DeviceW
 }
 
 void add_times(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
-               Efficiency& found) {
+               Operations& operations, Efficiency& found) {
   std::map<trace::NameId, std::int64_t> times;
   for (const std::uint32_t at : device.by_start) {
     const WorkRow& row = work.rows[at];
-    found.by_class[static_cast<std::size_t>(row.kernel_class)].time_ns += row.duration_ns();
+    ClassUse& use = found.by_class[static_cast<std::size_t>(row.kernel_class)];
+    use.time_ns += row.duration_ns();
+    if (operations.launches_graph(row.launch)) use.graph_ns += row.duration_ns();
     if (is_matrix_class(row.kernel_class)) times[row.name] += row.duration_ns();
   }
   for (const auto& [name, ns] : times) {
@@ -327,7 +342,7 @@ Efficiency efficiency(const trace::Trace& trace, const GpuWork& work, const Devi
   Gathering gathering(trace, work, device, found.peaks, operations);
   gathering.gather(found);
   add_occupancy(trace, work, device, found);
-  add_times(trace, work, device, found);
+  add_times(trace, work, device, operations, found);
   found.known_matrix_ns = std::min(gathering.known_matrix_ns(), found.matrix_ns);
   if (found.has_shapes) add_steps(trace, work, device, steps, gathering, found);
   return found;
@@ -344,6 +359,13 @@ std::vector<Efficiency> efficiencies(const trace::Trace& trace, const GpuWork& w
     found.push_back(
         efficiency(trace, work, work.devices[i], Steps(trace, steps), given, operations));
     found.back().collectives = collective_rates(work, collectives[i]);
+  }
+  const auto wants_shapes = [](const Efficiency& gpu) {
+    return gpu.could_have_shapes && !gpu.has_shapes;
+  };
+  if (std::ranges::any_of(found, wants_shapes)) {
+    const Server server = server_of(trace);
+    for (Efficiency& gpu : found) gpu.server = server;
   }
   return found;
 }

@@ -11,6 +11,7 @@
 #include "analyze/efficiency/collective_rates.h"
 #include "analyze/efficiency/peaks.h"
 #include "analyze/hta/gpu_work.h"
+#include "analyze/operations/server.h"
 
 namespace fathom::analyze {
 
@@ -76,7 +77,8 @@ struct NameFigures {
 // All work of one class, and the part of it whose FLOP and bytes are known.
 struct ClassUse {
   std::int64_t time_ns = 0;
-  std::int64_t fp32_ns = 0;  // of the known part, matrix work off the tensor cores
+  std::int64_t fp32_ns = 0;   // of the known part, matrix work off the tensor cores
+  std::int64_t graph_ns = 0;  // launched by captured graphs, which record no shapes
   WorkRate known;
 
   // Where at least half of the time is known: less says little of the class.
@@ -104,6 +106,7 @@ struct Efficiency {
   DevicePeaks peaks;
   bool has_shapes = false;         // the trace has shapes of operations
   bool could_have_shapes = false;  // it is one of PyTorch, which records them when asked to
+  Server server = Server::none;    // that is to be asked, where it could have shapes
 
   std::vector<ShapedWork> work;  // most time first
   std::map<std::string, NameFigures, std::less<>> by_name;

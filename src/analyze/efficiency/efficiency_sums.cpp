@@ -78,6 +78,7 @@ void NameFigures::add(const NameFigures& other) {
 void ClassUse::add(const ClassUse& other) {
   time_ns += other.time_ns;
   fp32_ns += other.fp32_ns;
+  graph_ns += other.graph_ns;
   if (other.known.count > 0) known.add(other.known);
 }
 
@@ -109,6 +110,7 @@ Efficiency join(const std::vector<Efficiency>& gpus) {
   for (const Efficiency& gpu : gpus) {
     all.has_shapes = all.has_shapes || gpu.has_shapes;
     all.could_have_shapes = all.could_have_shapes || gpu.could_have_shapes;
+    all.server = std::max(all.server, gpu.server);
     for (const auto& [name, figures] : gpu.by_name) all.by_name[name].add(figures);
     for (std::size_t i = 0; i < kKernelClasses; ++i) all.by_class[i].add(gpu.by_class[i]);
     all.matrix_ns += gpu.matrix_ns;

@@ -9,7 +9,10 @@
 
 #include "analyze/classes/class_times.h"
 #include "analyze/efficiency/collectives.h"
+#include "analyze/hta/blocks.h"
+#include "analyze/hta/device_info.h"
 #include "analyze/run/idle_cause.h"
+#include "analyze/run/set_up_calls.h"
 #include "base/median.h"
 #include "base/sort_runs.h"
 
@@ -193,7 +196,7 @@ class IdleAccount {
     ++idle.gaps;
     if (ns > idle.longest_ns) {
       idle.longest_ns = ns;
-      if (cause.cause == IdleCause::not_recorded) idle.queued = queued_at(gap.time.end);
+      if (cause.cause == IdleCause::not_recorded) longest_not_recorded_end_ = gap.time.end;
     }
     if (cause.cause == IdleCause::host_code) code_.push_back({ns, cause});
     if (cause.call != kNoSpan) blame(cause, ns, gap);
@@ -201,6 +204,10 @@ class IdleAccount {
 
   void finish(GpuShares& shares) {
     name_code();
+    if (IdleTime& idle = shares.idle[static_cast<std::size_t>(IdleCause::not_recorded)];
+        idle.gaps > 0) {
+      idle.queued = queued_at(trace_, work_, device_, longest_not_recorded_end_);
+    }
     for (std::size_t cause = 0; cause < shares.idle.size(); ++cause) {
       const auto most =
           std::max_element(blamed_[cause].begin(), blamed_[cause].end(),
@@ -252,32 +259,12 @@ class IdleAccount {
     return blamed_[static_cast<std::size_t>(cause)][std::string(name)];
   }
 
-  // Work that was launched before and had not begun. Asked for few gaps, and of most runs for none.
-  std::uint64_t queued_at(std::int64_t time) {
-    if (starts_.empty()) list_starts();
-    const auto before = [&](const std::vector<std::int64_t>& times) {
-      return std::lower_bound(times.begin(), times.end(), time) - times.begin();
-    };
-    return static_cast<std::uint64_t>(
-        std::max<std::ptrdiff_t>(0, before(launches_) - before(starts_)));
-  }
-
-  void list_starts() {
-    for (const std::uint32_t at : rows_of(device_)) {
-      const WorkRow& row = work_.rows[at];
-      starts_.push_back(row.start_ns);
-      launches_.push_back(row.launch == kNoSpan ? row.start_ns : trace_.spans.start_ns[row.launch]);
-    }
-    std::sort(launches_.begin(), launches_.end());
-  }
-
   const trace::Trace& trace_;
   const GpuWork& work_;
   const DeviceWork& device_;
   const base::IntervalSet& apart_;
   IdleCauseFinder& finder_;
-  std::vector<std::int64_t> starts_;
-  std::vector<std::int64_t> launches_;
+  std::int64_t longest_not_recorded_end_ = 0;
   std::vector<CodeGap> code_;
   std::array<std::map<std::string, Blamed>, kIdleCauseNames.size()> blamed_;
 };
@@ -301,6 +288,23 @@ void add_launches(GpuShares& shares, const trace::Trace& trace, const GpuWork& w
     apart.push_back(trace.spans.start_ns[calls[i]] - trace.spans.start_ns[calls[i - 1]]);
   }
   if (!apart.empty()) shares.launch_period_ns = base::median(std::move(apart));
+}
+
+void add_communication_blocks(GpuShares& shares, const trace::Trace& trace, const GpuWork& work,
+                              const DeviceWork& device) {
+  constexpr double kMuchHiddenPct = 10;
+  if (shares.pct(shares.hidden_communication_ns) < kMuchHiddenPct) return;
+  std::map<std::int64_t, std::int64_t> times;
+  for (const std::uint32_t at : rows_of(device)) {
+    const WorkRow& row = work.rows[at];
+    if (row.type != WorkType::communication) continue;
+    if (const auto blocks = blocks_of(trace.args(row.span))) times[*blocks] += row.duration_ns();
+  }
+  const auto most = std::max_element(
+      times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != times.end()) shares.communication_blocks = most->first;
+  const trace::DeviceInfo* const info = device_info(trace, device.device);
+  if (info != nullptr) shares.multiprocessors = info->multiprocessors;
 }
 
 // Which part of what the GPU computed is the largest: the one place that says what a part is. A
@@ -359,13 +363,46 @@ std::optional<std::int64_t> step_period(const trace::Trace& trace, const GpuWork
   return base::median(std::move(periods));
 }
 
+std::int64_t build_time(const trace::Trace& trace, const Wall& wall) {
+  std::vector<bool> builds(trace.names.size());
+  bool any = false;
+  for (NameId id = 0; id < trace.names.size(); ++id) {  // each distinct name once
+    builds[id] = set_up_role(trace.names.view(id)) == SetUpRole::program;
+    any = any || builds[id];
+  }
+  if (!any) return 0;
+  std::vector<Interval> times;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (!builds[trace.spans.name[id]]) continue;
+    const Interval time = {std::max(trace.spans.start_ns[id], wall.time.begin),
+                           std::min(trace.spans.end_ns(id), wall.time.end)};
+    const bool is_call = trace.spans.kind[id] == trace::SpanKind::runtime_call;
+    if (is_call && time.length() > 0) times.push_back(time);
+  }
+  const base::IntervalSet apart = base::unite(wall.set_up, wall.unknown);
+  return base::total_length(base::subtract(base::normalize(std::move(times)), apart));
+}
+
 }  // namespace
+
+std::uint64_t queued_at(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+                        std::int64_t time_ns) {
+  const auto begun =
+      std::partition_point(device.by_start.begin(), device.by_start.end(),
+                           [&](std::uint32_t row) { return work.rows[row].start_ns < time_ns; });
+  return static_cast<std::uint64_t>(
+      std::count_if(begun, device.by_start.end(), [&](std::uint32_t row) {
+        const SpanId launch = work.rows[row].launch;
+        return launch != kNoSpan && trace.spans.start_ns[launch] < time_ns;
+      }));
+}
 
 RunShares run_shares(const trace::Trace& trace, const GpuWork& work, const Wall& wall,
                      const std::vector<SpanId>& steps) {
   RunShares found;
   found.wall = wall;
   found.steps = steps.size();
+  found.build_ns = build_time(trace, wall);
   if (work.rows.empty()) return found;
   found.step_ns = step_period(trace, work, steps);
   const base::IntervalSet apart = base::unite(wall.set_up, wall.unknown);
@@ -391,6 +428,7 @@ RunShares run_shares(const trace::Trace& trace, const GpuWork& work, const Wall&
     name_exposed(shares.copy, exposed, trace, work, device, WorkType::memory,
                  [&](const WorkRow& row) { return std::string(trace.names.view(row.name)); });
     add_launches(shares, trace, work, device);
+    add_communication_blocks(shares, trace, work, device);
     add_largest(shares, trace, work, device);
   }
   return found;

@@ -61,7 +61,7 @@ struct IdleTime {
   std::int64_t what_ns = 0;
   std::uint64_t what_gaps = 0;
   std::optional<std::int64_t> bytes = {};  // sync: of the copy that was waited for, at most
-  std::uint64_t queued = 0;  // not_recorded: work that was launched and waiting at the longest gap
+  std::uint64_t queued = 0;                // not_recorded: queued_at the end of the longest gap
 };
 
 // Exposed communication or copies: what ran while nothing computed, and what had most of it.
@@ -81,6 +81,10 @@ struct GpuShares {
   std::int64_t wall_ns = 0;
   std::int64_t compute_ns = 0;
   std::int64_t hidden_communication_ns = 0;  // of compute_ns: communication ran alongside
+  // Of the kernels of communication, where much of it is hidden: how many blocks they have for most
+  // of their time, on so many multiprocessors that compute wants too.
+  std::optional<std::int64_t> communication_blocks;
+  std::optional<std::int64_t> multiprocessors;
   ExposedWork communication;
   ExposedWork copy;
   std::int64_t idle_ns = 0;
@@ -118,7 +122,14 @@ struct RunShares {
   // With two steps or more, the median time from the first work of a step to that of the next:
   // where the host runs ahead, its steps say nothing of how long one takes.
   std::optional<std::int64_t> step_ns;
+
+  // Of the run, the time in which programs of the device were built or loaded (set_up_calls.h).
+  std::int64_t build_ns = 0;
 };
+
+// Pieces of a GPU's work that had been launched before a moment and had not begun by then.
+std::uint64_t queued_at(const trace::Trace& trace, const GpuWork& work, const DeviceWork& device,
+                        std::int64_t time_ns);
 
 RunShares run_shares(const trace::Trace& trace, const GpuWork& work, const Wall& wall,
                      const std::vector<trace::SpanId>& steps);

@@ -9,6 +9,7 @@
 #include "analyze/memory/memory.h"
 #include "analyze/run/idle_gaps.h"
 #include "analyze/run/session_bottlenecks.h"
+#include "analyze/run/set_up_calls.h"
 #include "analyze/run/split.h"
 #include "base/interval_set.h"
 #include "base/json_scan.h"
@@ -124,11 +125,7 @@ void add_memory(ProfileSession& session, const Memory& found) {
 
 // A program can hold millions of builds; the longest few tell.
 bool is_build(std::string_view call) {
-  for (const std::string_view begin : {"clBuildProgram", "clCompileProgram", "clLinkProgram",
-                                       "cuModuleLoad", "cuLibraryLoad", "cuLinkComplete"}) {
-    if (call.starts_with(begin)) return true;
-  }
-  return false;
+  return set_up_role(call) == SetUpRole::program;
 }
 
 // The arguments of a call are looked up one by one, so of many builds only the first are.

@@ -124,7 +124,9 @@ void tell_host_story(PageStory& story, const RunReport& report, const explain::A
   const std::int64_t recorded_ns = report.activity.end_ns - report.activity.begin_ns;
   const std::string spans = format_plural(trace.spans.size(), "span", "spans");
   const std::string threads = format_plural(report.activity.threads, "thread", "threads");
-  story.headline = fmt::format("This trace has no GPU work: {} on {}.", spans, threads);
+  story.headline = report.session.gpu_ns
+                       ? story_without_work(report.shares)
+                       : fmt::format("This trace has no GPU work: {} on {}.", spans, threads);
   story.detail = base::format_duration(recorded_ns) + " recorded";
   story.cards = {{"Recorded", base::format_duration(recorded_ns), "first start to last end"},
                  {"Spans", base::format_count(trace.spans.size()), "on " + threads},

@@ -40,7 +40,7 @@ std::string types_table(const RankFindings& rank, std::size_t width) {
       std::any_of(rank.kernel_types.begin(), rank.kernel_types.end(),
                   [](const auto& type) { return type.type.find(' ') != std::string::npos; });
   if (!any_overlap) return {};
-  base::Table table({"running at the same time", "time", "of busy time"});
+  base::Table table({"running at the same time", "time", "of the time with work"});
   for (const analyze::KernelTypeTime& type : rank.kernel_types) {
     table.row({type.type, base::format_duration(type.sum_ns), format_percent(type.pct)});
   }

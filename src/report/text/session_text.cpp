@@ -72,14 +72,7 @@ std::optional<std::string> story_of_values(const trace::Trace& trace) {
 }
 
 std::string story_of_gpus(const RunReport& report) {
-  const ProfileSession& session = report.session;
-  if (share_of_run(session, session.total_build_ns) > 0.5) {
-    return fmt::format("Most of the run went into building GPU programs: {} of {}.",
-                       known_duration(session.total_build_ns), known_duration(session.total_ns));
-  }
-  if (report.shares.gpus.empty()) {
-    return "The GPU runtime was called, but no GPU work was recorded.";
-  }
+  if (report.shares.gpus.empty()) return story_without_work(report.shares);
   return gpu_story(gpus_of(report.shares, report.by_gpu));
 }
 
