@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyze/hta/device_info.h"
 #include "analyze/operations/named_spans.h"
 #include "analyze/operations/steps.h"
 #include "analyze/run/set_up_calls.h"
@@ -84,7 +85,7 @@ TransferDirection direction_of(std::string_view copy_name) {
 }  // namespace
 
 Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall,
-             HostTime measured)
+             HostTime measured, const analyze::DevicePeaks& given)
     : trace(recorded),
       plan(ready),
       on(*ready.on),
@@ -122,6 +123,14 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
     if (is_new) directions_[row.name] = direction_of(trace.names.view(row.name));
   }
   for (const std::uint32_t thread : plan.threads) takes_part[thread] = true;
+  const analyze::GpuWork& gpu = on.gpu;
+  const trace::DeviceInfo* const device =
+      gpu.devices.empty() ? nullptr : analyze::device_info(trace, gpu.devices.front().device);
+  if (device != nullptr) {
+    gpu_name = device->name;
+    peaks = analyze::peaks_of(device->name, device->memory_bytes);
+  }
+  peaks = analyze::with_given(peaks, given);
   find_first_launches();
   find_unrecorded();
   find_set_up();

@@ -13,6 +13,8 @@
 #include "analyze/critical_path/host_lines.h"
 #include "analyze/critical_path/runtime_calls.h"
 #include "analyze/efficiency/collectives.h"
+#include "analyze/efficiency/peaks.h"
+#include "analyze/run/session.h"
 #include "analyze/run/wall.h"
 #include "base/interval_set.h"
 #include "trace/trace.h"
@@ -37,15 +39,18 @@ enum class TransferDirection : std::uint8_t { other, to_gpu, from_gpu };
 
 // What the rules look at, worked out once. Refers to the trace and the plan.
 struct Facts {
+  // `given` peaks go before those that are known of the GPU.
   Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyze::Wall& wall,
-        HostTime measured);
+        HostTime measured, const analyze::DevicePeaks& given = {});
 
   const trace::Trace& trace;
   const ReplayPlan& plan;
   const analyze::Dependencies& on;
   const trace::Spans& spans;
-  HostTime host_time;  // of the machine that asks
-  Platform platform;   // what the trace is of
+  HostTime host_time;          // of the machine that asks
+  Platform platform;           // what the trace is of
+  std::string gpu_name;        // of the first GPU that worked; empty where the trace names none
+  analyze::DevicePeaks peaks;  // of that GPU
   analyze::HostNames names;
   std::vector<analyze::CallRole> roles;  // by name
   std::vector<trace::SpanId> waits;      // calls that waited for GPU work, in order
@@ -109,8 +114,11 @@ struct Facts {
     return wall_ns > 0 ? static_cast<double>(python_spans) / (static_cast<double>(wall_ns) / 1e6)
                        : 0;
   }
-  // Recording so many functions of Python makes the host slower than it is.
-  bool records_many_stacks() const { return python_spans_per_ms() > 50; }
+  // Recording so many functions of Python makes the host slower than it is. Fathom samples them
+  // from outside, which does not.
+  bool records_many_stacks() const {
+    return python_spans_per_ms() > 50 && !analyze::is_fathom_run(trace);
+  }
   bool is_before_or_after_all_work(base::Interval gap) const {
     return busy.empty() || gap.begin < busy.front().begin || gap.end > busy.back().end;
   }

@@ -13,15 +13,9 @@ constexpr double kFlopPerNs = 1e3;  // of a TFLOP/s
 
 }  // namespace
 
-Floors::Floors(const Facts& facts) : facts_(facts) {
-  if (facts.trace.run.devices.empty()) return;
-  const trace::DeviceInfo& device = facts.trace.run.devices.front();
-  peaks_ = analyze::peaks_of(device.name, device.memory_bytes);
-}
-
 std::optional<Floor> Floors::of(const analyze::WorkRow& row,
                                 std::optional<analyze::Arithmetic> in) {
-  if (!peaks_.memory_gb_s) return std::nullopt;
+  if (!facts_.peaks.memory_gb_s) return std::nullopt;
   const trace::SpanId operation = analyze::operator_around(facts_.spans, row.launch);
   if (operation == trace::kNoSpan || facts_.spans.shape[operation] == 0) return std::nullopt;
   const Key key = {facts_.spans.name[operation], facts_.spans.shape[operation], row.name};
@@ -34,11 +28,16 @@ std::optional<Floor> Floors::work_out(trace::SpanId operation, const analyze::Wo
                                       std::optional<analyze::Arithmetic> in) const {
   const auto work = analyze::op_work(facts_.trace.name(operation),
                                      analyze::op_inputs(facts_.trace.args(operation)));
-  if (!work || !work->is_matrix) return std::nullopt;
+  if (!work || (in && !work->is_matrix)) return std::nullopt;
+  if (!work->is_matrix) {
+    const double flop_per_ns = facts_.peaks.fp32_tflops.value_or(0) * kFlopPerNs;
+    return Floor{work->bytes / *facts_.peaks.memory_gb_s,
+                 flop_per_ns > 0 ? work->flop / flop_per_ns : 0};
+  }
   if (!in) in = analyze::arithmetic_of(*work, facts_.trace.names.view(row.name));
-  const auto tflops = in ? peaks_.tflops(*in) : std::nullopt;
+  const auto tflops = in ? facts_.peaks.tflops(*in) : std::nullopt;
   if (!tflops) return std::nullopt;
-  return Floor{work->bytes / *peaks_.memory_gb_s, work->flop / (*tflops * kFlopPerNs)};
+  return Floor{work->bytes / *facts_.peaks.memory_gb_s, work->flop / (*tflops * kFlopPerNs)};
 }
 
 }  // namespace fathom::advise

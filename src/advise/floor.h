@@ -19,13 +19,14 @@ struct Floor {
   bool is_by_memory() const { return memory_ns > arithmetic_ns; }
 };
 
-// Of matrix products, convolutions and attention. Shapes and the GPU's peaks must be known.
+// Of operations whose work follows from their shapes (op_work.h). Shapes and the GPU's peaks must
+// be known.
 class Floors {
  public:
-  explicit Floors(const Facts& facts);
+  explicit Floors(const Facts& facts) : facts_(facts) {}
 
   // Of the operation that launched a row, as the kernel computes or, where it is given, in another
-  // arithmetic.
+  // arithmetic: that is of matrix products, convolutions and attention alone.
   std::optional<Floor> of(const analyze::WorkRow& row,
                           std::optional<analyze::Arithmetic> in = std::nullopt);
 
@@ -36,7 +37,6 @@ class Floors {
                                 std::optional<analyze::Arithmetic> in) const;
 
   const Facts& facts_;
-  analyze::DevicePeaks peaks_;
   std::map<std::pair<Key, std::optional<analyze::Arithmetic>>, std::optional<Floor>> known_;
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/efficiency/peaks.h"
 #include "base/contains.h"
 
 namespace fathom::advise {
@@ -45,26 +46,12 @@ std::string optimizer_class(std::string_view annotation) {
   return std::string(rest.substr(0, rest.find('.')));
 }
 
-// Operations, annotations and frames of Python alike: "vllm::moe_forward", "vllm/v1/utils.py(12):
-// f",
-// "/workspace/sglang/srt/server.py(1): run". `folder` is "/vllm/".
-bool is_of_package(std::string_view name, std::string_view folder) {
-  const std::string_view package = folder.substr(1, folder.size() - 2);
-  if (!name.starts_with(package)) return base::contains(name, folder);
-  const std::string_view rest = name.substr(package.size());
-  return rest.starts_with('/') || rest.starts_with("::");
-}
-
 void learn_from_frameworks(Platform& platform, std::string_view name) {
-  if (is_of_package(name, "/sglang/") || is_of_package(name, "/sgl_kernel/")) {
-    platform.server = Server::sglang;  // it may use operations of vLLM
-  } else if (platform.server == Server::none && is_of_package(name, "/vllm/")) {
-    platform.server = Server::vllm;
-  }
-  platform.uses_transformers |= is_of_package(name, "/transformers/");
+  platform.server = std::max(platform.server, analyze::server_of(name));
+  platform.uses_transformers |= analyze::is_of_package(name, "/transformers/");
   constexpr std::array<std::string_view, 4> kJax = {"PjitFunction(", "XlaModule:", "Thunk:#",
                                                     "TSL:"};
-  platform.is_jax |= is_of_package(name, "/jax/") || starts_with_any(name, kJax);
+  platform.is_jax |= analyze::is_of_package(name, "/jax/") || starts_with_any(name, kJax);
   constexpr std::array<std::string_view, 3> kDdp = {
       "DistributedDataParallel.", "torch.distributed.ddp.", "torch/nn/parallel/distributed.py"};
   constexpr std::array<std::string_view, 3> kFullyShard = {
@@ -133,16 +120,6 @@ Runtime runtime_of_device(std::string_view name) {
   return starts_with_any(name, kAmd) ? Runtime::hip : Runtime::unknown;
 }
 
-std::vector<std::string_view> words_of(std::string_view name) {
-  std::vector<std::string_view> words;
-  while (!name.empty()) {
-    const std::size_t end = std::min(name.find_first_of(" -_"), name.size());
-    if (end > 0) words.push_back(name.substr(0, end));
-    name.remove_prefix(std::min(end + 1, name.size()));
-  }
-  return words;
-}
-
 // "GeForce RTX 3090": the first digit of four is the generation, "Ti" and "SUPER" are words apart.
 std::optional<char> rtx_generation(const std::vector<std::string_view>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -184,7 +161,7 @@ TensorCores tensor_cores_of(std::string_view device_name) {
       "A100",  "A100X", "A800",  "A10",   "A10G",  "A10M", "A16",  "A2",   "A30",   "A40",  "A4000",
       "A4500", "A5000", "A5500", "A6000", "L4",    "L20",  "L40",  "L40S", "H20",   "H100", "H200",
       "H800",  "GH200", "GB10",  "GB200", "GB300", "B100", "B200", "B300", "A2000", "A1000"};
-  const std::vector<std::string_view> words = words_of(device_name);
+  const std::vector<std::string_view> words = analyze::device_words(device_name);
   const auto is_any_of = [&](const auto& names) {
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return is_one_of(word, names); });

@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/operations/server.h"
 #include "trace/trace.h"
 
 namespace fathom::advise {
 
 enum class Runtime : std::uint8_t { unknown, cuda, hip, opencl };
 
-// Servers of language models that have options of their own for what others write in code.
-enum class Server : std::uint8_t { none, vllm, sglang };
+using analyze::Server;
 
 // How PyTorch shards the parameters of a model over ranks.
 enum class Sharding : std::uint8_t {

@@ -6,8 +6,9 @@
 
 #include "advise/rules.h"
 #include "advise/shapes.h"
+#include "analyze/efficiency/kernel_math.h"
 #include "analyze/efficiency/op_args.h"
-#include "analyze/efficiency/peaks.h"
+#include "analyze/efficiency/op_work.h"
 #include "base/contains.h"
 #include "base/format.h"
 
@@ -16,12 +17,11 @@
 //          and backward pass, 3 % of the run. Not for less than 128 queries, where a fused kernel
 //          has little to gain.
 // Edit     All of it takes what its products, 4·B·M·N·d operations, take at 20, 35 and 50 % of what
-//          the GPU's tensor cores can do. Where that is not known, its products take as long as
-//          they did, 60 and 40 % of that, and the rest goes.
+//          the GPU can do in the type in which its products compute. Where that is not known, its
+//          products take as long as they did, 60 and 40 % of that, and the rest goes.
 namespace fathom::advise {
 namespace {
 
-constexpr double kAttentionTriggerPct = 3;
 constexpr std::int64_t kFewestQueries = 128;
 constexpr std::size_t kNear = 6;           // operations that launch work, on either side
 constexpr double kRecomputeScores = 1.25;  // a fused backward pass makes five products, not four
@@ -56,6 +56,8 @@ std::vector<Launching> launching_operations(const Facts& facts) {
   return found;
 }
 
+constexpr std::uint32_t kNoRow = UINT32_MAX;
+
 // One attention that is written out.
 struct Unfused {
   std::vector<std::uint32_t> rows;
@@ -65,6 +67,7 @@ struct Unfused {
   Shape scores;  // of its softmax
   bool is_fallback = false;
   SpanId first_product = kNoSpan;
+  std::uint32_t product_row = kNoRow;  // a kernel of that product
 };
 
 class AttentionFinder {
@@ -151,6 +154,7 @@ class AttentionFinder {
   // operands.
   void take(Unfused& found, std::size_t first, std::size_t last, std::int64_t scores) const {
     found.first_product = operations_[first].operation;
+    found.product_row = longest_row(operations_[first].rows);
     found.is_fallback = innermost_around(facts_.spans, found.first_product, fallback_) != kNoSpan;
     const SpanId wrapper = outermost_around(facts_.spans, found.first_product, wrappers_);
     while (wrapper != kNoSpan && first > 0 && is_same_thread(first, first - 1) &&
@@ -175,6 +179,11 @@ class AttentionFinder {
     }
   }
 
+  std::uint32_t longest_row(const std::vector<std::uint32_t>& rows) const {
+    return *std::ranges::max_element(
+        rows, {}, [&](std::uint32_t row) { return facts_.on.gpu.rows[row].duration_ns(); });
+  }
+
   const Facts& facts_;
   std::vector<Launching> operations_;
   std::vector<bool> wrappers_;
@@ -190,23 +199,28 @@ std::vector<Unfused> written_attention(const Facts& facts) {
   return AttentionFinder(facts).find();
 }
 
-// Operations per nanosecond that tensor cores of the GPU can do with operands of this product's
-// type; nothing where either is not known.
-std::optional<double> peak_of(const Facts& facts, SpanId product) {
-  const std::vector<analyze::OpInput> inputs = analyze::op_inputs(facts.trace.args(product));
-  if (inputs.empty() || facts.trace.run.devices.empty()) return std::nullopt;
-  const trace::DeviceInfo& device = facts.trace.run.devices.front();
-  const analyze::DevicePeaks peaks = analyze::peaks_of(device.name, device.memory_bytes);
-  const std::optional<double> tflops =
-      inputs.back().bytes == 2 ? peaks.fp16_tflops : peaks.fp32_tflops;
+// What a fused kernel is measured by: the peak of the type in which the products compute now.
+struct FusedPeak {
+  double flop_per_ns = 0;
+  analyze::Arithmetic in = analyze::Arithmetic::fp16;
+};
+
+std::optional<FusedPeak> peak_of(const Facts& facts, const Unfused& attention) {
+  const SpanId product = attention.first_product;
+  const auto work =
+      analyze::op_work(facts.trace.name(product), analyze::op_inputs(facts.trace.args(product)));
+  if (!work || attention.product_row == kNoRow) return std::nullopt;
+  const WorkRow& row = facts.on.gpu.rows[attention.product_row];
+  const auto in = analyze::arithmetic_of(*work, facts.trace.names.view(row.name));
+  const auto tflops = in ? facts.peaks.tflops(*in) : std::nullopt;
   if (!tflops) return std::nullopt;
-  return *tflops * 1e3;
+  return FusedPeak{*tflops * 1e3, *in};
 }
 
-double left_of(const Unfused& one, std::optional<double> peak, Effort effort) {
+double left_of(const Unfused& one, const std::optional<FusedPeak>& peak, Effort effort) {
   const auto whole = static_cast<double>(one.ns);
   if (whole <= 0) return 1;
-  const double takes = peak ? one.flop / (*peak * pick(effort, 0.2, 0.35, 0.5))
+  const double takes = peak ? one.flop / (peak->flop_per_ns * pick(effort, 0.2, 0.35, 0.5))
                             : static_cast<double>(one.products_ns) * pick(effort, 1.0, 0.6, 0.4);
   return std::min(1.0, takes / whole);
 }
@@ -254,7 +268,7 @@ Candidates rule_attention(const Facts& facts) {
     if (largest == nullptr || one.ns > largest->ns) largest = &one;
   }
   if (largest == nullptr || facts.share(total) < kAttentionTriggerPct) return {};
-  const std::optional<double> peak = peak_of(facts, largest->first_product);
+  const std::optional<FusedPeak> peak = peak_of(facts, *largest);
   Candidate found = found_by("attention", SuggestionType::algorithm, total);
   show_work(found.words, facts, rows);
   found.words.operation = largest->is_fallback ? "aten::_scaled_dot_product_attention_math"
@@ -274,8 +288,10 @@ Candidates rule_attention(const Facts& facts) {
                     : fmt::format(" {} is not a multiple of 8, so its products load element by "
                                   "element; a fused kernel does not.",
                                   base::format_count(static_cast<std::uint64_t>(keys))));
-  found.supposes = peak ? "if a fused kernel reaches 35 % of the tensor cores' peak"
-                        : "if its products take 60 % of the time and all else goes";
+  const bool is_plain = peak && peak->in == analyze::Arithmetic::fp32;
+  found.supposes = is_plain ? "if a fused kernel reaches 35 % of the FP32 peak"
+                   : peak   ? "if a fused kernel reaches 35 % of the tensor cores' peak"
+                            : "if its products take 60 % of the time and all else goes";
   found.words.implementation_hint = attention_hint(facts.platform, largest->is_fallback);
   found.edit = [&facts, seen, peak](Edits& edits, Effort effort) {
     for (const Unfused& one : seen) {

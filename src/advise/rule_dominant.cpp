@@ -71,9 +71,8 @@ std::optional<Reached> reached_by(const Facts& facts, const std::vector<std::uin
 
 bool is_as_good_as_expected(const Facts& facts, const Reached& reached) {
   constexpr double kGoodBandwidthPct = 75;
-  return reached.pct >= (reached.is_by_memory
-                             ? kGoodBandwidthPct
-                             : analyze::good_gemm_pct(facts.trace.run.devices.front().name));
+  return reached.pct >=
+         (reached.is_by_memory ? kGoodBandwidthPct : analyze::good_gemm_pct(facts.gpu_name));
 }
 
 // Kernels of libraries, which those who call them do not write.
@@ -123,8 +122,10 @@ Candidates rule_dominant(const Facts& facts) {
   found.words.operation = facts.trace.names.view(most->first);
   const std::string_view name = kernel_base_name(found.words.operation);
   // No figure in it: ranks whose titles are equal are joined.
-  found.words.title =
-      fmt::format("Optimise {} first: it takes the most GPU time", base::fit(name, 40));
+  const std::string shown = base::fit(name, 40);
+  found.words.title = is_of_library(found.words.operation)
+                          ? fmt::format("Give {} less to do: it takes the most GPU time", shown)
+                          : fmt::format("Optimise {} first: it takes the most GPU time", shown);
   found.words.description =
       fmt::format("{} of {} {} {} of all GPU time ({}){}.",
                   base::format_plural(total.rows.size(), "call", "calls"), base::fit(name, 60),

@@ -10,9 +10,8 @@
 #include "base/median.h"
 
 // Trigger  Exchanges of 8 MB and more, of a group that fits into one machine, are the same each
-// time
-//          (within 10 %) and move less than 30 % of what the GPUs' links can in one direction. That
-//          they are steady tells it from waiting for a late rank. They take 5 % of the run.
+//          time (within 10 %) and move less than 30 % of what the GPUs' links can in one direction.
+//          That they are steady tells it from waiting for a late rank. They take 5 % of the run.
 // Edit     All exchanges of 1 MB and more of such a group move 30, 70 and 70 % of that; so do those
 //          that do not say their size but have the same kernel and take as long.
 namespace fathom::advise {
@@ -36,11 +35,8 @@ struct SlowExchange {
 };
 
 std::optional<double> one_way(const Facts& facts) {
-  if (facts.trace.run.devices.empty()) return std::nullopt;
-  const trace::DeviceInfo& device = facts.trace.run.devices.front();
-  const auto link = analyze::peaks_of(device.name, device.memory_bytes).link_gb_s;
-  if (!link) return std::nullopt;
-  return *link / 2;  // GB/s are bytes per nanosecond
+  if (!facts.peaks.link_gb_s) return std::nullopt;
+  return *facts.peaks.link_gb_s / 2;  // GB/s are bytes per nanosecond
 }
 
 std::vector<SlowExchange> slow_exchanges(const Facts& facts, double link) {

@@ -96,6 +96,7 @@ std::vector<std::int64_t> explained_exchange_ns(const Facts& facts);
 void add_waiting(const Facts& facts, std::vector<std::int64_t>& ns);     // rule_late_rank
 void add_slow_links(const Facts& facts, std::vector<std::int64_t>& ns);  // rule_link
 std::vector<bool> in_written_attention(const Facts& facts);              // rule_attention; by row
+inline constexpr double kAttentionTriggerPct = 3;                        // of the run
 bool wants_tensor_cores(const Facts& facts, trace::NameId kernel);       // rule_precision
 
 // Of operations whose times alone are known, as in a profile: bounds, and no edit.

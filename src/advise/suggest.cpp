@@ -81,13 +81,13 @@ Candidates candidates_of(const Facts& facts) {
 
 void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& on,
                         const analyze::Wall& wall, bool all, const HostTime& host_time,
-                        Suggestions& found) {
+                        const analyze::DevicePeaks& peaks, Suggestions& found) {
   const ReplayPlan plan = plan_replay(trace, on, base::unite(wall.set_up, wall.unknown));
   if (plan.measured_ns == 0) {
     found.why_no_gains = "Nothing in this file took any time.";
     return;
   }
-  const Facts facts(trace, plan, wall, host_time);
+  const Facts facts(trace, plan, wall, host_time, peaks);
   found.run_ms = static_cast<double>(facts.wall_ns) / 1e6;
   Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
@@ -155,17 +155,19 @@ void take_code_apart(Suggestion& one) {
 
 }  // namespace
 
-Suggestions suggest(const trace::Trace& trace, bool all, const HostTime& host_time) {
-  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace), all, host_time);
+Suggestions suggest(const trace::Trace& trace, bool all, const HostTime& host_time,
+                    const analyze::DevicePeaks& peaks) {
+  return suggest(trace, analyze::dependencies(trace), analyze::wall(trace), all, host_time, peaks);
 }
 
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
-                    const analyze::Wall& wall, bool all, const HostTime& host_time) {
+                    const analyze::Wall& wall, bool all, const HostTime& host_time,
+                    const analyze::DevicePeaks& peaks) {
   Suggestions found;
   if (on.gpu.rows.empty() && !trace.operations.empty()) {
     suggest_from_profile(trace.operations, all, found);
   } else {
-    suggest_from_trace(trace, on, wall, all, host_time, found);
+    suggest_from_trace(trace, on, wall, all, host_time, peaks, found);
   }
   for (Suggestion& one : found.list) take_code_apart(one);
   if (all) found.left_out = 0;  // but for what brings nothing, which is no suggestion

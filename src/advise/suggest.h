@@ -3,6 +3,7 @@
 #include "advise/host_operation.h"
 #include "advise/suggestion.h"
 #include "analyze/critical_path/dependencies.h"
+#include "analyze/efficiency/peaks.h"
 #include "analyze/run/wall.h"
 #include "trace/trace.h"
 
@@ -19,13 +20,16 @@ namespace fathom::advise {
 // 3 % are left out, unless `all`.
 //
 // A profile of operations without GPU work has bounds instead (rule_operations.cpp).
-// `host_time` says what operations would take on the host, where that was measured.
-Suggestions suggest(const trace::Trace& trace, bool all = false, const HostTime& host_time = {});
+// `host_time` says what operations would take on the host, where that was measured; `peaks`, what
+// the GPU can do, where the user knows better than the table of peaks.cpp.
+Suggestions suggest(const trace::Trace& trace, bool all = false, const HostTime& host_time = {},
+                    const analyze::DevicePeaks& peaks = {});
 
 // The same where the dependencies of the trace and its run (wall.h) are there already. Set-up is
 // outside of the run: it is replayed as it was, and no change saves any of it.
 Suggestions suggest(const trace::Trace& trace, const analyze::Dependencies& on,
-                    const analyze::Wall& wall, bool all = false, const HostTime& host_time = {});
+                    const analyze::Wall& wall, bool all = false, const HostTime& host_time = {},
+                    const analyze::DevicePeaks& peaks = {});
 
 // Of operations of which nothing else is known.
 Suggestions suggest(const std::vector<NamedFigures>& operations, bool all = false);

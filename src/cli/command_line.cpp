@@ -262,6 +262,11 @@ void Command::top(std::size_t& into, const std::string& what) {
   options.back().zero_is_all = true;
 }
 
+void Command::peak(std::string& into) {
+  option("--peak", &into,
+         "What the GPU can do, in TFLOP/s and GB/s: fp32=19.5,tf32=156,fp16=312,gbps=1555");
+}
+
 void Command::json(Outputs& outputs, const std::string& what, JsonWord word) {
   options.push_back({.names = kJson,
                      .target = &outputs,

@@ -68,6 +68,8 @@ struct Command {
               const std::string& what);
   // --top; 0 becomes the largest number.
   void top(std::size_t& into, const std::string& what = "Rows per table; 0 for all");
+  // --peak, for analyze::parse_peaks.
+  void peak(std::string& into);
   // `--json [FILE]`; after the positional.
   void json(Outputs& outputs,
             const std::string& what = "Everything, as JSON; to a file if one is named",

@@ -173,13 +173,12 @@ Ending run(HtaCommandOptions options, Files& files) {
 Command hta_command() {
   auto options = std::make_shared<HtaCommandOptions>();
   Command command = {
-      "hta", "Holistic analysis of one or many ranks: busy and idle time, kernels, launches",
+      "hta", "Holistic analysis of one or many ranks: compute and idle time, kernels, launches",
       kHtaNotes};
   command.positional("TRACE", &options->files, "Traces, or directories of them");
   command.option("-o,--output", &options->outputs.page, "Write the page: one HTML file");
   command.top(options->top);
-  command.option("--peak", &options->peak,
-                 "What the GPU can do, in TFLOP/s and GB/s: fp32=19.5,tf32=156,fp16=312,gbps=1555");
+  command.peak(options->peak);
   command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.option("--all-steps", &options->all_steps, "Include the last profiler step");

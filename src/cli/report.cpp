@@ -55,8 +55,7 @@ Command report_command() {
   command.option("-o,--output", &options->outputs.page,
                  "Write the page: one HTML file, to look at and pass on");
   command.top(options->top);
-  command.option("--peak", &options->peak,
-                 "What the GPU can do, in TFLOP/s and GB/s: fp32=19.5,tf32=156,fp16=312,gbps=1555");
+  command.peak(options->peak);
   command.choice("--by", options->by, {"kernel", "class"}, "Rows of the table of GPU work");
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };

@@ -25,6 +25,7 @@ Examples:
 struct SuggestOptions {
   std::string file;
   std::string compile;  // logs of torch.compile
+  std::string peak;
   Outputs outputs;
   bool critical = false;
   bool all = false;
@@ -33,8 +34,9 @@ struct SuggestOptions {
 
 Ending run(SuggestOptions options, Files& files) {
   resolve(options.outputs, files);
+  const analyze::DevicePeaks peaks = analyze::parse_peaks(options.peak);
   const trace::Trace trace = files.load(options.file);
-  const explain::Analysis analysis(trace, options.file, {}, host_time_of_this_machine());
+  const explain::Analysis analysis(trace, options.file, peaks, host_time_of_this_machine());
   std::vector<advise::Suggestion> others;
   if (!options.compile.empty()) {
     others = advise::compile_suggestions(
@@ -63,6 +65,7 @@ Command suggest_command() {
   command.option("--all", &options->all, "Include those that save less than 3 %");
   command.option("--compile", &options->compile,
                  "Logs of torch.compile (TORCH_TRACE) of the same program: a file or a folder");
+  command.peak(options->peak);
   command.json(options->outputs);
   command.run = [options](Files& files) { return run(*options, files); };
   return command;

@@ -131,6 +131,17 @@ TEST(KernelMath, KnowsTensorCoresAndTf32ByName) {
   EXPECT_EQ(arithmetic_of(halves, "cutlass_75_tensorop_bf16_s1688gemm_bf16"), Arithmetic::fp16);
 }
 
+// What has the name of a GPU in its own is not that GPU.
+TEST(Peaks, OtherCardsAndPartsOfOneAreNotTakenForTheWhole) {
+  for (const char* name :
+       {"NVIDIA L40", "NVIDIA H100 NVL", "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+        "NVIDIA A100-SXM4-40GB MIG 3g.20gb", "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA GeForce RTX 4090 D", "NVIDIA GeForce RTX 3090 Ti", "NVIDIA GeForce RTX 2080",
+        "NVIDIA GH200 480GB", "NVIDIA H20", "GRID T4-8Q", "NVIDIA T400", "NVIDIA A1000"}) {
+    EXPECT_FALSE(peaks_of(name, 100'000'000'000).any()) << name;
+  }
+}
+
 TEST(Peaks, AreThoseOfTheDeviceUnlessGiven) {
   EXPECT_EQ(peaks_of("NVIDIA H100 80GB HBM3").fp16_tflops, 989.4);
   EXPECT_EQ(peaks_of("NVIDIA H100 PCIe").memory_gb_s, 2000);
@@ -138,6 +149,12 @@ TEST(Peaks, AreThoseOfTheDeviceUnlessGiven) {
   EXPECT_EQ(peaks_of("NVIDIA A100-SXM4-80GB").memory_gb_s, 2039);
   EXPECT_EQ(peaks_of("AMD Instinct MI300X VF").link_gb_s, 896);
   EXPECT_FALSE(peaks_of("Intel Arc").any());
+  EXPECT_EQ(peaks_of("NVIDIA L4").memory_gb_s, 300);
+  EXPECT_EQ(peaks_of("Tesla V100-PCIE-32GB").fp32_tflops, 14);
+  EXPECT_EQ(peaks_of("Tesla V100-SXM2-32GB").link_gb_s, 300);
+  EXPECT_EQ(peaks_of("AMD Instinct MI250X/MI250").memory_gb_s, 1638);
+  EXPECT_EQ(peaks_of("NVIDIA A100 80GB PCIe", 85'000'000'000).memory_gb_s, 1935);
+  EXPECT_EQ(peaks_of("NVIDIA GeForce RTX 2080 Ti").memory_gb_s, 616);
   const DevicePeaks given = parse_peaks("fp16=300,gbps=1500");
   const DevicePeaks both = with_given(peaks_of("NVIDIA A100-SXM4-80GB"), given);
   EXPECT_EQ(both.fp16_tflops, 300);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <string>
 
@@ -14,41 +16,78 @@ namespace {
 constexpr std::int64_t kGb = 1'000'000'000;
 
 struct KnownDevice {
-  std::string_view word;      // in the name of the device; the first row that fits counts
-  std::string_view and_word;  // this, too
+  std::array<std::string_view, 2>
+      words;                  // of the name, all of them; the first row that fits counts
   std::int64_t least_memory;  // and at least so much memory
   DevicePeaks peaks;
 };
 
 constexpr std::optional<double> kNoPeak = std::nullopt;
 
-// TFLOP/s: fp32 of vector units, TF32, 16-bit and FP8 of matrix cores, dense; GB/s of memory, and
-// of links to other GPUs, both ways. Source of each row: the vendor's data sheet or white paper of
-// that GPU (half of what is given "with sparsity"). Of the two dies of an MI250X each is a device.
+// TFLOP/s: fp32 of vector units, TF32, 16-bit and FP8 of matrix cores, dense (half of what is given
+// "with sparsity"); GB/s of memory, and of links to other GPUs, both ways. Each group of rows is
+// from the data sheet or white paper that stands above it.
 constexpr std::array kDevices = {
-    KnownDevice{"B200", "", 0, {80, 1100, 2250, 4500, 8000, 1800}},
-    KnownDevice{"H200", "", 0, {66.9, 494.7, 989.4, 1978.9, 4800, 900}},
-    KnownDevice{"H100", "PCIe", 0, {51.2, 378, 756, 1513, 2000, 600}},
-    KnownDevice{"H100", "", 0, {66.9, 494.7, 989.4, 1978.9, 3350, 900}},
-    KnownDevice{"H800", "PCIe", 0, {51.2, 378, 756, 1513, 2000, 400}},
-    KnownDevice{"H800", "", 0, {66.9, 494.7, 989.4, 1978.9, 3350, 400}},
-    KnownDevice{"A100", "", 60 * kGb, {19.5, 156, 312, kNoPeak, 2039, 600}},
-    KnownDevice{"A100", "80GB", 0, {19.5, 156, 312, kNoPeak, 2039, 600}},
-    KnownDevice{"A100", "", 0, {19.5, 156, 312, kNoPeak, 1555, 600}},
-    KnownDevice{"V100", "PCI", 0, {14, kNoPeak, 112, kNoPeak, 900, kNoPeak}},
-    KnownDevice{"V100", "", 0, {15.7, kNoPeak, 125, kNoPeak, 900, 300}},
-    KnownDevice{"L40S", "", 0, {91.6, 183, 362, 733, 864, kNoPeak}},
-    KnownDevice{"NVIDIA L4", "", 0, {30.3, 60, 121, 242, 300, kNoPeak}},
-    KnownDevice{"Tesla T4", "", 0, {8.1, kNoPeak, 65, kNoPeak, 320, kNoPeak}},
-    KnownDevice{"RTX 4090", "", 0, {82.6, 82.6, 165, 330, 1008, kNoPeak}},
-    KnownDevice{"RTX 3090", "", 0, {35.6, 35.6, 71, kNoPeak, 936, kNoPeak}},
-    KnownDevice{"RTX 2080 Ti", "", 0, {13.4, kNoPeak, 53.8, kNoPeak, 616, kNoPeak}},
-    KnownDevice{"MI355X", "", 0, {157.3, kNoPeak, 2516, 5033, 8000, 1075}},
-    KnownDevice{"MI325X", "", 0, {163.4, 653.7, 1307, 2615, 6000, 896}},
-    KnownDevice{"MI300X", "", 0, {163.4, 653.7, 1307, 2615, 5300, 896}},
-    KnownDevice{"MI250X", "", 0, {23.95, kNoPeak, 191.5, kNoPeak, 1638, kNoPeak}},
-    KnownDevice{"MI210", "", 0, {22.6, kNoPeak, 181, kNoPeak, 1638, kNoPeak}},
+    // NVIDIA DGX B200 data sheet, an eighth of it
+    KnownDevice{{"B200"}, 0, {80, 1100, 2250, 4500, 8000, 1800}},
+    // NVIDIA H200 Tensor Core GPU data sheet, SXM
+    KnownDevice{{"H200"}, 0, {66.9, 494.7, 989.4, 1978.9, 4800, 900}},
+    // NVIDIA H100 Tensor Core GPU Architecture white paper
+    KnownDevice{{"H100", "PCIe"}, 0, {51.2, 378, 756, 1513, 2000, 600}},
+    KnownDevice{{"H100"}, 0, {66.9, 494.7, 989.4, 1978.9, 3350, 900}},
+    // The same with the slower links of NVIDIA H800
+    KnownDevice{{"H800", "PCIe"}, 0, {51.2, 378, 756, 1513, 2000, 400}},
+    KnownDevice{{"H800"}, 0, {66.9, 494.7, 989.4, 1978.9, 3350, 400}},
+    // NVIDIA A100 Tensor Core GPU data sheet: 80 GB as PCIe card, as SXM module, and 40 GB of both
+    KnownDevice{{"A100", "PCIe"}, 60 * kGb, {19.5, 156, 312, kNoPeak, 1935, 600}},
+    KnownDevice{{"A100"}, 60 * kGb, {19.5, 156, 312, kNoPeak, 2039, 600}},
+    KnownDevice{{"A100", "80GB"}, 0, {19.5, 156, 312, kNoPeak, 2039, 600}},
+    KnownDevice{{"A100"}, 0, {19.5, 156, 312, kNoPeak, 1555, 600}},
+    // NVIDIA V100 Tensor Core GPU data sheet
+    KnownDevice{{"V100", "PCIe"}, 0, {14, kNoPeak, 112, kNoPeak, 900, kNoPeak}},
+    KnownDevice{{"V100"}, 0, {15.7, kNoPeak, 125, kNoPeak, 900, 300}},
+    // NVIDIA L40S, L4 and T4 data sheets
+    KnownDevice{{"L40S"}, 0, {91.6, 183, 362, 733, 864, kNoPeak}},
+    KnownDevice{{"L4"}, 0, {30.3, 60, 121, 242, 300, kNoPeak}},
+    KnownDevice{{"T4"}, 0, {8.1, kNoPeak, 65, kNoPeak, 320, kNoPeak}},
+    // NVIDIA Ada, Ampere GA102 and Turing GPU Architecture white papers
+    KnownDevice{{"RTX", "4090"}, 0, {82.6, 82.6, 165, 330, 1008, kNoPeak}},
+    KnownDevice{{"RTX", "3090"}, 0, {35.6, 35.6, 71, kNoPeak, 936, kNoPeak}},
+    KnownDevice{{"2080", "Ti"}, 0, {13.4, kNoPeak, 53.8, kNoPeak, 616, kNoPeak}},
+    // AMD Instinct data sheets; each of the two dies of an MI250X is a device
+    KnownDevice{{"MI355X"}, 0, {157.3, kNoPeak, 2516, 5033, 8000, 1075}},
+    KnownDevice{{"MI325X"}, 0, {163.4, 653.7, 1307, 2615, 6000, 896}},
+    KnownDevice{{"MI300X"}, 0, {163.4, 653.7, 1307, 2615, 5300, 896}},
+    KnownDevice{{"MI250X"}, 0, {23.95, kNoPeak, 191.5, kNoPeak, 1638, kNoPeak}},
+    KnownDevice{{"MI210"}, 0, {22.6, kNoPeak, 181, kNoPeak, 1638, kNoPeak}},
 };
+
+// Other cards of the same name, and parts of one: "H100 NVL", "A100-SXM4-40GB MIG 1g.5gb", "RTX
+// 4090 Laptop GPU", "RTX 4090 D". Their peaks are those of a row that says such a word, or not
+// known.
+constexpr std::array<std::string_view, 14> kVariants = {"PCIe",   "NVL", "MIG",  "GRID", "Laptop",
+                                                        "Mobile", "Max", "FHHL", "Ti",   "D",
+                                                        "SUPER",  "Ada", "64GB", "CG1"};
+
+bool is_word(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char left, char right) {
+    return std::tolower(static_cast<unsigned char>(left)) ==
+           std::tolower(static_cast<unsigned char>(right));
+  });
+}
+
+bool has_word(const auto& words, std::string_view word) {
+  return std::ranges::any_of(words, [&](std::string_view one) { return is_word(one, word); });
+}
+
+bool is_it(const KnownDevice& known, const std::vector<std::string_view>& words) {
+  for (const std::string_view word : known.words) {
+    if (!word.empty() && !has_word(words, word)) return false;
+  }
+  return std::ranges::all_of(kVariants, [&](std::string_view variant) {
+    return !has_word(words, variant) || has_word(known.words, variant);
+  });
+}
 
 // What `--peak` calls them, and where they are.
 struct PeakName {
@@ -87,12 +126,20 @@ bool DevicePeaks::any() const {
   return false;
 }
 
+std::vector<std::string_view> device_words(std::string_view device_name) {
+  std::vector<std::string_view> words;
+  while (!device_name.empty()) {
+    const std::size_t end = std::min(device_name.find_first_of(" -_/"), device_name.size());
+    if (end > 0) words.push_back(device_name.substr(0, end));
+    device_name.remove_prefix(std::min(end + 1, device_name.size()));
+  }
+  return words;
+}
+
 DevicePeaks peaks_of(std::string_view device_name, std::optional<std::int64_t> memory_bytes) {
+  const std::vector<std::string_view> words = device_words(device_name);
   for (const KnownDevice& known : kDevices) {
-    const bool is_it = device_name.find(known.word) != device_name.npos &&
-                       device_name.find(known.and_word) != device_name.npos &&
-                       memory_bytes.value_or(0) >= known.least_memory;
-    if (is_it) return known.peaks;
+    if (memory_bytes.value_or(0) >= known.least_memory && is_it(known, words)) return known.peaks;
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace fathom::analyze {
 
@@ -24,8 +25,12 @@ struct DevicePeaks {
   bool any() const;
 };
 
+// The words of a device's name: "NVIDIA A100-SXM4-80GB" has three.
+std::vector<std::string_view> device_words(std::string_view device_name);
+
 // By the name that the driver gives the device; nothing where the table of peaks.cpp does not know
-// it. Memory tells apart GPUs that are sold with more or less of it under one name.
+// it, nor of a slice of a GPU or of a slower card of that name (NVL, MIG, laptop). Memory tells
+// apart GPUs that are sold with more or less of it under one name.
 DevicePeaks peaks_of(std::string_view device_name, std::optional<std::int64_t> memory_bytes = {});
 
 // What well-tuned matrix products on tensor cores reach of the peak, in per cent: 60 on NVIDIA's
