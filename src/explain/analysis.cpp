@@ -135,7 +135,7 @@ const analyze::Dependencies& Analysis::dependencies() const {
 
 const analyze::CriticalPath& Analysis::critical_path() const {
   return get(critical_path_, "critical_path",
-             [&] { return analyze::critical_path(trace_, dependencies()); });
+             [&] { return analyze::critical_path(trace_, dependencies(), wall()); });
 }
 
 const advise::Suggestions& Analysis::suggestions(bool all) const {
@@ -144,7 +144,7 @@ const advise::Suggestions& Analysis::suggestions(bool all) const {
     auto on = std::async(std::launch::async, [&] { dependencies(); });
     wall();
     on.get();
-    return advise::suggest(trace_, dependencies(), wall(), all, host_time_);
+    return advise::suggest(trace_, dependencies(), wall(), all, host_time_, peaks_);
   });
 }
 

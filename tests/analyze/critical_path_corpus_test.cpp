@@ -24,22 +24,26 @@ std::vector<std::string> all_files() {
   return files;
 }
 
+CriticalPath of_run(const trace::Trace& trace) {
+  return critical_path(trace, dependencies(trace), wall(trace));
+}
+
 CriticalPath path_of(const std::string& name) {
   for (const std::string& file : all_files()) {
-    if (file.find(name) != std::string::npos) return critical_path(trace::read_trace(file));
+    if (file.find(name) != std::string::npos) return of_run(trace::read_trace(file));
   }
   return {};
 }
 
 // What has holes in it, and how much of the path they may be, in percent: a sampled trace lacks
-// most of its calls, a replayed graph hides its own, one file holds three operations of a program
-// that was elsewhere, one is an excerpt that begins long after its first launch, one waits for
-// hundreds of milliseconds with hundreds of launches queued, and one begins within a collective
-// that it does not have.
+// most of its calls, one file holds three operations of a program that was elsewhere, one waits for
+// hundreds of milliseconds with hundreds of launches queued, one begins within a collective that it
+// does not have, one pauses 161 times for 0.1 to 1 ms in Python that was not recorded, and in one,
+// of 10 ms, the first kernel of a graph begins 274 µs after its launch.
 double may_be_unknown(const std::string& file) {
   for (const auto& [name, percent] :
-       {std::pair{"sampled", 32}, std::pair{"graph_replay", 42}, std::pair{"event_sync_multi", 94},
-        std::pair{"sglang", 98}, std::pair{"negq", 64}, std::pair{"mi300_resnet", 3}}) {
+       {std::pair{"sampled", 32}, std::pair{"event_sync_multi", 94}, std::pair{"negq", 64},
+        std::pair{"mi300_resnet", 3}, std::pair{"param_linear", 4}, std::pair{"sglang", 3}}) {
     if (file.find(name) != std::string::npos) return percent;
   }
   return 2;
@@ -50,16 +54,20 @@ TEST(CriticalPathCorpus, ExplainsTheWallTimeOfRealRuns) {
   if (files.empty()) GTEST_SKIP() << "no corpus";
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
-    const CriticalPath path = critical_path(trace::read_trace(file));
+    const trace::Trace trace = trace::read_trace(file);
+    const Wall run = wall(trace);
+    const CriticalPath path = of_run(trace);
     EXPECT_EQ(std::accumulate(path.bound_by.begin(), path.bound_by.end(), std::int64_t{0}),
               path.total_ns());
+    EXPECT_EQ(path.total_ns(), run.length_ns()) << "what every other share is of";
     EXPECT_GT(path.total_ns(), 0);
     EXPECT_LT(share(path, Bound::unknown), may_be_unknown(file)) << "unexplained";
     for (const PathStep& step : path.steps) {
-      const std::int64_t within =
-          std::min(step.end_ns, path.end_ns) - std::max(step.start_ns, path.begin_ns);
+      const base::Interval time = {std::max(step.start_ns, path.begin_ns),
+                                   std::min(step.end_ns, path.end_ns)};
+      const std::int64_t apart = base::length_within(base::unite(run.set_up, run.unknown), time);
       EXPECT_EQ(std::accumulate(step.bound_by.begin(), step.bound_by.end(), std::int64_t{0}),
-                std::max<std::int64_t>(0, within));
+                std::max<std::int64_t>(0, time.length()) - apart);
     }
   }
 }

@@ -322,4 +322,40 @@ TEST(CriticalPath, OfGpuWorkAloneIsThatWork) {
   EXPECT_EQ(of(path.bound_by, Bound::launch), 10 * kUs);
 }
 
+// Half a second of set-up before the first work is no part of the run, nor of any share of it.
+TEST(CriticalPath, OfARunIsWithoutItsSetUp) {
+  constexpr std::int64_t kMs = 1'000 * kUs;
+  TraceMaker maker;
+  maker.call("cudaMalloc", 0, 500 * kMs);
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t at = 500 * kMs + i * kMs;
+    maker.call("cudaLaunchKernel", at, 5 * kUs, i + 1);
+    maker.gpu("gemm", at + 9 * kUs, kMs, i + 1);
+  }
+  const trace::Trace trace = maker.make();
+  const Wall run = wall(trace);
+  ASSERT_EQ(run.set_up_ns(), 500 * kMs);
+  const CriticalPath path = critical_path(trace, dependencies(trace), run);
+  EXPECT_EQ(path.total_ns(), run.length_ns());
+  EXPECT_EQ(sum(path.bound_by), run.length_ns());
+  EXPECT_EQ(path.bound_by[static_cast<std::size_t>(Bound::runtime)], 0);
+  EXPECT_GT(path.bound_by[static_cast<std::size_t>(Bound::compute)], 99 * run.length_ns() / 100);
+  EXPECT_EQ(critical_path(trace).total_ns(), run.length_ns() + 500 * kMs) << "all of the trace";
+}
+
+// The program began before anything was recorded of it, and went on after.
+TEST(CriticalPath, OfAProgramIsAllOfItsLife) {
+  TraceMaker maker;
+  maker.call("cudaLaunchKernel", 100 * kUs, 5 * kUs, 1);
+  maker.gpu("gemm", 109 * kUs, 50 * kUs, 1);
+  trace::RunInfo life;
+  life.begin_ns = 0;
+  life.end_ns = 1'000 * kUs;
+  const trace::Trace trace = maker.make(life);
+  const CriticalPath path = critical_path(trace, dependencies(trace), wall(trace));
+  EXPECT_EQ(path.total_ns(), 1'000 * kUs);
+  EXPECT_EQ(sum(path.bound_by), path.total_ns());
+  EXPECT_EQ(path.bound_by[static_cast<std::size_t>(Bound::unknown)], 941 * kUs);
+}
+
 }  // namespace fathom::analyze::critical_path_test

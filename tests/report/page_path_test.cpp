@@ -83,6 +83,23 @@ TEST(PagePath, ALongOneIsThinnedOutAndKeepsItsTimes) {
   EXPECT_EQ(sum_of(path.durations), analysis.critical_path().total_ns());
 }
 
+// Set-up is drawn where it was, but is no part of what the path is said to be bound by.
+TEST(PagePath, SetUpIsDrawnAndNotCounted) {
+  constexpr std::int64_t kMs = 1'000'000;
+  const Trace trace = trace_of({{"cudaMalloc", SpanKind::runtime_call, 0, 50 * kMs},
+                                {"cudaLaunchKernel", SpanKind::runtime_call, 50 * kMs, 1000},
+                                {"gemm", SpanKind::kernel, 50 * kMs + 2000, 10 * kMs}});
+  const explain::Analysis analysis(trace, "trace.json");
+  ASSERT_EQ(analysis.wall().set_up_ns(), 50 * kMs);
+  const Read path = read(page_path(analysis, page_layout(trace), 0));
+  EXPECT_EQ(path.head["begin_ns"], 0);
+  EXPECT_EQ(sum_of(path.durations), 60 * kMs + 2000);
+  std::int64_t counted = 0;
+  for (const nlohmann::json& bound : path.head["bounds"])
+    counted += bound["ns"].get<std::int64_t>();
+  EXPECT_EQ(counted, 10 * kMs + 2000);
+}
+
 TEST(PagePath, OfATraceWithoutGpuWorkThereIsNone) {
   const Trace trace = trace_of({{"op", SpanKind::cpu_op, 0, 10}});
   const explain::Analysis analysis(trace, "trace.json");

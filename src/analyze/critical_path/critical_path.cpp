@@ -97,12 +97,10 @@ class PathSums {
   base::Interval time_;
 };
 
-}  // namespace
-
-CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies) {
+CriticalPath sum_path(const trace::Trace& trace, const auto& walk) {
   const std::vector<SpanId> steps = step_spans(trace);
   PathSums sums(trace, steps);
-  walk_path(trace, dependencies, [&](const PathSegment& segment) { sums.add(segment); });
+  walk([&](const PathSegment& segment) { sums.add(segment); });
   CriticalPath path;
   if (sums.is_empty()) return path;
   path.begin_ns = sums.time().begin;
@@ -114,6 +112,23 @@ CriticalPath critical_path(const trace::Trace& trace, const Dependencies& depend
     const std::int64_t to = trace.spans.end_ns(id);
     path.steps.push_back({std::string(trace.name(id)), from, to, sums.between(from, to)});
   }
+  return path;
+}
+
+}  // namespace
+
+CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies) {
+  return sum_path(trace, [&](const VisitSegment& visit) { walk_path(trace, dependencies, visit); });
+}
+
+CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies,
+                           const Wall& wall) {
+  CriticalPath path = sum_path(
+      trace, [&](const VisitSegment& visit) { walk_path(trace, dependencies, wall, visit); });
+  if (path.end_ns == path.begin_ns) return path;
+  path.begin_ns = wall.time.begin;
+  path.end_ns = wall.time.end;
+  path.apart_ns = wall.set_up_ns() + wall.unknown_ns();
   return path;
 }
 

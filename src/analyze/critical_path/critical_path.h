@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/critical_path/dependencies.h"
+#include "analyze/run/wall.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
@@ -49,7 +50,7 @@ struct PathStep {
   std::string name;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  BoundTimes bound_by = {};  // adds up to its duration
+  BoundTimes bound_by = {};  // adds up to its duration, but for what stands apart
 };
 
 // Time on the path of all spans of one name.
@@ -64,7 +65,8 @@ struct PathOperation {
 // had waited for, and so on to the begin. Of all that something waited for (dependencies.h), the
 // path goes to the one that was ready last, for an earlier end of any other would have changed
 // nothing. Each instant from the first start to the last end of any work belongs to exactly one
-// segment, so the times add up to the wall time.
+// segment, so the times add up. Of a run (wall.h) they add up to its length: set-up and what an
+// excerpt does not show are no part of it.
 //
 //   From GPU work   to the work before it on its stream, to work it waited for on another, or to
 //   its
@@ -82,14 +84,18 @@ struct PathOperation {
 struct CriticalPath {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+  std::int64_t apart_ns = 0;              // between these, and no part of the run
   BoundTimes bound_by = {};               // adds up to the total
   std::vector<PathStep> steps;            // in order; empty where the trace has none
   std::vector<PathOperation> operations;  // most time first; ties by name
 
-  std::int64_t total_ns() const { return end_ns - begin_ns; }
+  std::int64_t total_ns() const { return end_ns - begin_ns - apart_ns; }
 };
 
 CriticalPath critical_path(const trace::Trace& trace);
 CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies);
+// Of the run, as every command means it.
+CriticalPath critical_path(const trace::Trace& trace, const Dependencies& dependencies,
+                           const Wall& wall);
 
 }  // namespace fathom::analyze

@@ -1,6 +1,7 @@
 #include "analyze/critical_path/path_walk.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analyze/critical_path/runtime_calls.h"
 #include "analyze/critical_path/waits.h"
@@ -332,6 +333,33 @@ class Walk {
 void walk_path(const trace::Trace& trace, const Dependencies& dependencies,
                const VisitSegment& visit) {
   Walk(trace, dependencies, visit).back_from_the_end();
+}
+
+void walk_path(const trace::Trace& trace, const Dependencies& dependencies, const Wall& wall,
+               const VisitSegment& visit) {
+  const base::IntervalSet apart = base::unite(wall.set_up, wall.unknown);
+  const auto visit_part = [&](PathSegment part) {
+    const base::Interval time = {part.start_ns, part.end_ns};
+    if (time.length() <= 0) return;
+    if (base::touching(apart, time).empty()) return visit(part);
+    const base::IntervalSet pieces = base::subtract(std::span(&time, 1), apart);
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+      visit({piece->begin, piece->end, part.span, part.bound});
+    }
+  };
+  std::int64_t down_to = wall.time.end;
+  const auto nothing_until = [&](std::int64_t time_ns) {
+    visit_part({time_ns, down_to, kNoSpan, Bound::unknown});
+    down_to = std::min(down_to, time_ns);
+  };
+  walk_path(trace, dependencies, [&](const PathSegment& segment) {
+    if (segment.end_ns <= wall.time.begin || segment.start_ns >= wall.time.end) return;
+    nothing_until(segment.end_ns);
+    const std::int64_t start = std::max(segment.start_ns, wall.time.begin);
+    visit_part({start, down_to, segment.span, segment.bound});
+    down_to = start;
+  });
+  nothing_until(wall.time.begin);
 }
 
 }  // namespace fathom::analyze

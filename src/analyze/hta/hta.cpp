@@ -45,7 +45,7 @@ std::vector<RankFindings> holistic(const trace::Trace& trace, const std::string&
   const GpuWork all = gpu_work(trace);
   add_run_shares(found, run_shares(trace, all, wall(trace, all, steps), steps));
   const Dependencies on = dependencies(trace, all);
-  add_critical_path(found, critical_path(trace, on));
+  add_critical_path(found, critical_path(trace, on, wall(trace)));
   add_blocked_launches(found, trace, on);
   return found;
 }

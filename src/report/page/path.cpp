@@ -16,7 +16,8 @@ namespace {
 using analyze::Bound;
 using analyze::PathSegment;
 
-// In order of time; pieces of one span that follow each other are one.
+// In order of time, without a hole, so that they are drawn where they were: set-up too, which the
+// sums leave out. Pieces of one span that follow each other are one.
 std::vector<PathSegment> segments_of(const explain::Analysis& analysis) {
   std::vector<PathSegment> segments;
   analyze::walk_path(analysis.trace(), analysis.dependencies(), [&](const PathSegment& segment) {
@@ -67,11 +68,12 @@ std::string label_of(Bound bound) {
   return label;
 }
 
+// `begin_ns` is that of the first segment, as the page counts time.
 std::string write_head(const analyze::CriticalPath& path, std::int64_t begin_ns,
                        std::int64_t least_ns) {
   std::string head;
   base::JsonWriter json(head);
-  json.begin_object().key("begin_ns").value(path.begin_ns - begin_ns);
+  json.begin_object().key("begin_ns").value(begin_ns);
   json.key("least_ns").value(least_ns).key("bounds").begin_array();
   for (std::size_t i = 0; i < analyze::kBoundCount; ++i) {
     const auto bound = static_cast<Bound>(i);
@@ -92,7 +94,9 @@ std::string page_path(const explain::Analysis& analysis, const PageLayout& layou
   std::string spans;
   std::int64_t last = 0;
   std::vector<PathSegment> segments = segments_of(analysis);
-  const std::int64_t least_ns = thin_out(segments, analysis.critical_path().total_ns());
+  if (segments.empty()) return {};
+  const std::int64_t first_ns = segments.front().start_ns;
+  const std::int64_t least_ns = thin_out(segments, segments.back().end_ns - first_ns);
   for (const PathSegment& segment : segments) {
     const bool is_known = segment.span != trace::kNoSpan && layout.place[segment.span] != kNoPlace;
     append_number(durations, static_cast<std::uint64_t>(segment.end_ns - segment.start_ns));
@@ -103,7 +107,7 @@ std::string page_path(const explain::Analysis& analysis, const PageLayout& layou
     last = place;
   }
   std::string out;
-  append_column(out, write_head(analysis.critical_path(), begin_ns, least_ns));
+  append_column(out, write_head(analysis.critical_path(), first_ns - begin_ns, least_ns));
   for (const std::string* column : {&durations, &bounds, &spans}) append_column(out, *column);
   return out;
 }

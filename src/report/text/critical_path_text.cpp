@@ -41,7 +41,7 @@ std::vector<Bound> ranked(const BoundTimes& times) {
 std::string bounds_table(const CriticalPath& path, const std::vector<Bound>& order,
                          std::size_t width, bool leaves_out_a_step) {
   // What else is shown beside it does not cover the step that is left out.
-  const std::string title = leaves_out_a_step ? "the critical path (whole trace) is bound by"
+  const std::string title = leaves_out_a_step ? "the critical path (all steps) is bound by"
                                               : "the critical path is bound by";
   base::Table table({title, "time", "share"});
   for (const Bound bound : order) {
