@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyze/critical_path/critical_path.h"
+#include "trace/corpus.h"
+#include "trace/read.h"
 #include "trace_maker.h"
 
 namespace fathom::analyze::queue_waits_test {
@@ -60,6 +63,35 @@ Launched run(const Program& program) {
   return made;
 }
 
+// One thread launches on two streams in turn. Each has a queue of its own, or both share one; a
+// stream's kernels run one after the other, beside those of the other stream.
+Launched run_two_streams(bool is_shared, std::int64_t count = 5'000) {
+  constexpr std::size_t kDepth = 1'021;
+  TraceMaker maker;
+  Launched made;
+  std::vector<std::int64_t> starts[2];  // of each queue, as launched
+  std::int64_t gpu[2] = {};
+  std::int64_t host = 0;
+  for (std::int64_t i = 1; i <= count; ++i) {
+    const std::size_t stream = i % 2 == 0 ? 0 : 1;
+    std::vector<std::int64_t>& queue = starts[is_shared ? 0 : stream];
+    std::int64_t returned = host + kCallNs;
+    if (queue.size() >= kDepth) {
+      const std::int64_t room = queue[queue.size() - kDepth] + 6 * kUs;
+      if (room > returned + 5 * kUs) made.blocked.push_back(i);
+      returned = std::max(returned, room);
+    }
+    maker.call("cudaLaunchKernel", host, returned - host, i);
+    gpu[stream] = std::max(returned + 4 * kUs, gpu[stream] + kUs);
+    queue.push_back(gpu[stream]);
+    maker.gpu("kernel", gpu[stream], 2 * kKernelNs, i, static_cast<std::int64_t>(stream) + 7);
+    gpu[stream] += 2 * kKernelNs;
+    host = returned + kUs;
+  }
+  made.trace = maker.make();
+  return made;
+}
+
 std::vector<std::int64_t> found_in(const Trace& trace) {
   std::vector<std::int64_t> found;
   for (const QueueWait& wait : dependencies(trace).queue_waits) {
@@ -81,6 +113,19 @@ TEST(QueueWaits, AreTheLaunchesThatReturnWhenTheOldestInTheQueueBegins) {
   }
 }
 
+TEST(QueueWaits, AreOfEachStreamOrOfTheQueueThatTheyShare) {
+  for (const bool is_shared : {false, true}) {
+    const Launched made = run_two_streams(is_shared);
+    EXPECT_GT(made.blocked.size(), 500U);
+    const std::vector<std::int64_t> found = found_in(made.trace);
+    std::vector<std::int64_t> missed;
+    std::set_difference(made.blocked.begin(), made.blocked.end(), found.begin(), found.end(),
+                        std::back_inserter(missed));
+    EXPECT_LT(missed.size(), made.blocked.size() / 20) << is_shared;
+    EXPECT_LT(found.size(), made.blocked.size() * 21 / 20) << is_shared;
+  }
+}
+
 TEST(QueueWaits, AreNoneWhereNothingBlocks) {
   EXPECT_TRUE(found_in(run({.depth = 5'000}).trace).empty());
   // Held up by something else, and a runtime with a queue of its own.
@@ -95,6 +140,35 @@ TEST(QueueWaits, AreTakenFromRecordsWhateverTheDepth) {
     EXPECT_EQ(found_in(made.trace), made.blocked);
     EXPECT_EQ(dependencies(made.trace).queue_waits.front().basis, Basis::recorded);
   }
+}
+
+// Two GPUs, each with 99 records, which name their launches; of 58 launches the export ends before
+// their work. Of the 140 others, 139 return within 50 µs after the work began that made room.
+TEST(QueueWaits, OfAnExportOfNsightSystemsAreItsRecords) {
+  const auto file = trace::corpus_file("expert/h100_2gpu_1s.sqlite");
+  if (!file) GTEST_SKIP() << "no corpus";
+  const Trace trace = trace::read_trace(*file);
+  std::int64_t records = 0;
+  std::int64_t time_ns = 0;
+  for (trace::SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.name(id) != "Command Buffer Full") continue;
+    ++records;
+    time_ns += trace.spans.duration_ns[id];
+  }
+  EXPECT_EQ(records, 198);
+  EXPECT_NEAR(static_cast<double>(time_ns), 912e6, 0.1e6);
+  const Dependencies on = dependencies(trace);
+  std::size_t with_work = 0;
+  std::size_t at_once = 0;
+  for (const QueueWait& wait : on.queue_waits) {
+    EXPECT_EQ(wait.basis, Basis::recorded);
+    if (wait.work == QueueWait::kNoWork) continue;
+    ++with_work;
+    const std::int64_t after = trace.spans.end_ns(wait.call) - on.gpu.rows[wait.on].start_ns;
+    if (after <= 50 * kUs) ++at_once;
+  }
+  EXPECT_EQ(with_work, 140U);
+  EXPECT_EQ(at_once, 139U);
 }
 
 TEST(QueueWaits, DoNotCountCopiesFromAndToTheHost) {

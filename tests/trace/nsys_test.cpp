@@ -215,6 +215,21 @@ TEST(Nsys, OfACutOffExportTheTablesBeforeTheCutAreRead) {
   EXPECT_EQ(trace.warnings.count(WarningKind::damaged_table), 1U);
 }
 
+// Exports may leave out the name of an overhead, or have another word for it.
+TEST(Nsys, AFullCommandBufferIsToldByTheTypeOfTheOverhead) {
+  const Trace trace = read(sqlite_file(std::string(kExport) + R"(
+CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (start INTEGER, end INTEGER, globalTid INTEGER,
+  correlationId INTEGER, overheadType INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (910, 940, (7 << 24) + 8, 11, 8),
+  (960, 970, (7 << 24) + 8, 12, 3);
+)"));
+  std::vector<std::string> names;
+  for (SpanId id = 0; id < trace.spans.size(); ++id) {
+    if (trace.spans.kind[id] == SpanKind::overhead) names.emplace_back(trace.name(id));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"Command Buffer Full", ""}));
+}
+
 TEST(Nsys, ADatabaseInWriteAheadModeIsRead) {
   std::string file = sqlite_file(kExport);
   file[18] = file[19] = 2;

@@ -14,7 +14,7 @@ namespace {
 using trace::kNoSpan;
 using trace::SpanId;
 
-// A full queue of CUDA holds so many launches of a stream. It is 1,021 where only kernels, fills
+// A full queue of CUDA holds so many launches. It is 1,021 where only kernels, fills
 // and copies on the device are in it; graphs and waits for events, which are not seen, take room
 // too.
 constexpr std::size_t kFewestQueued = 900;
@@ -60,9 +60,7 @@ class QueueWaits {
   std::vector<QueueWait> find() {
     if (names_.has_records) add_recorded();
     if (found_.empty()) {
-      for (const GpuStream& stream : gpu_.streams) {
-        if (stream.count > kFewestQueued) infer(stream);
-      }
+      for (const DeviceWork& device : gpu_.devices) infer(device);
     }
     std::sort(found_.begin(), found_.end(), [](const QueueWait& a, const QueueWait& b) {
       return std::pair(a.call, a.work) < std::pair(b.call, b.work);
@@ -75,6 +73,32 @@ class QueueWaits {
  private:
   bool is_launch(SpanId span) const {
     return spans_.kind[span] == trace::SpanKind::runtime_call && names_.launches[spans_.name[span]];
+  }
+
+  // A stream has a queue of its own as long as there are enough channels to the GPU; else several
+  // share one.
+  void infer(const DeviceWork& device) {
+    const std::size_t before = found_.size();
+    for (const GpuStream& stream : gpu_.of(device)) {
+      if (stream.count > kFewestQueued) infer(queued(stream), true);
+    }
+    const bool is_shared = found_.size() == before && device.stream_count > 1 &&
+                           device.by_start.size() > kFewestQueued;
+    if (is_shared) infer(queued(device), false);
+  }
+
+  // What of a GPU would go through one queue, as it was launched.
+  std::vector<std::uint32_t> queued(const DeviceWork& device) const {
+    std::vector<std::uint32_t> rows;
+    for (const GpuStream& stream : gpu_.of(device)) {
+      for (const std::uint32_t row : queued(stream)) {
+        if (gpu_.rows[row].launch != kNoSpan) rows.push_back(row);
+      }
+    }
+    std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return spans_.start_ns[gpu_.rows[a].launch] < spans_.start_ns[gpu_.rows[b].launch];
+    });
+    return rows;
   }
 
   // What of a stream goes through its queue, in order.
@@ -118,9 +142,17 @@ class QueueWaits {
     return quick;
   }
 
-  void infer(const GpuStream& stream) {
-    const std::vector<std::uint32_t> rows = queued(stream);
+  // `rows` are those of one queue, as they were launched; of one stream they begin in that order.
+  void infer(const std::vector<std::uint32_t>& rows, bool is_by_start) {
     const auto quick = quick_launches(rows);
+    std::vector<std::uint32_t> by_start = rows;
+    std::unordered_map<std::uint32_t, std::size_t> place;  // in `rows`
+    if (!is_by_start) {
+      std::stable_sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return gpu_.rows[a].start_ns < gpu_.rows[b].start_ns;
+      });
+      for (std::size_t i = 0; i < rows.size(); ++i) place[rows[i]] = i;
+    }
     SpanId before = kNoSpan;  // a graph has many rows of one call
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const SpanId call = gpu_.rows[rows[i]].launch;
@@ -129,8 +161,10 @@ class QueueWaits {
       if (i < kFewestQueued || !is_launch(call)) continue;
       if (spans_.duration_ns[call] <= 2 * quick.at(spans_.name[call])) continue;
       const std::int64_t returned = spans_.end_ns(call);
-      const std::size_t on = last_begun(rows, returned);
-      if (on == rows.size() || on >= i) continue;
+      const std::size_t begun = last_begun(by_start, returned);
+      if (begun == by_start.size()) continue;
+      const std::size_t on = is_by_start ? begun : place.at(by_start[begun]);
+      if (on >= i) continue;
       const std::int64_t began = gpu_.rows[rows[on]].start_ns;
       const bool is_full = i - on >= kFewestQueued && i - on <= kMostQueued;
       const bool fits = began > spans_.start_ns[call] && returned - began <= kUnblockNs;
@@ -158,6 +192,16 @@ class QueueWaits {
 
   void add_recorded() {
     const std::vector<SpanId> calls = calls_by_end();
+    for (SpanId record = 0; record < spans_.size(); ++record) {
+      const bool is_linked = names_.is_record[spans_.name[record]] &&
+                             spans_.correlation[record] != trace::kNoCorrelation;
+      if (is_linked) calls_of_records_.emplace(spans_.correlation[record], kNoSpan);
+    }
+    for (const SpanId call : calls) {
+      const auto record = calls_of_records_.find(spans_.correlation[call]);
+      if (record != calls_of_records_.end()) record->second = call;
+    }
+    std::erase_if(calls_of_records_, [](const auto& one) { return one.second == kNoSpan; });
     const Launched launched = launched_rows();
     std::unordered_map<std::size_t, std::vector<std::uint32_t>> queues;
     for (SpanId record = 0; record < spans_.size(); ++record) {
@@ -199,8 +243,11 @@ class QueueWaits {
     return calls;
   }
 
-  // A record is within its launch, on the same thread or on a track of its own.
+  // A record has the correlation of its launch (Nsight Systems), or is within it, on the same
+  // thread or on a track of its own.
   SpanId call_of(SpanId record, const std::vector<SpanId>& by_end) const {
+    const auto same = calls_of_records_.find(spans_.correlation[record]);
+    if (same != calls_of_records_.end()) return same->second;
     for (SpanId at = spans_.parent[record]; at != kNoSpan; at = spans_.parent[at]) {
       if (is_launch(at)) return at;
     }
@@ -217,6 +264,7 @@ class QueueWaits {
   const trace::Spans& spans_;
   const GpuWork& gpu_;
   QueueNames names_;
+  std::unordered_map<std::int64_t, SpanId> calls_of_records_;  // by correlation
   std::vector<QueueWait> found_;
 };
 

@@ -66,9 +66,11 @@ void NsysReader::read_calls() {
 }
 
 void NsysReader::read_calls_of(NsysTable table, SpanKind kind) {
-  enum Column : std::uint8_t { kRowId, kFrom, kTo, kCaller, kId, kName };
+  enum Column : std::uint8_t { kRowId, kFrom, kTo, kCaller, kId, kName, kOverheadType };
+  constexpr std::int64_t kCommandBufferFull = 8;  // of CUPTI
   std::unordered_map<std::int64_t, NameId> names;
-  visit(name_of(table), {"rowid", "start", "end", "globalTid", "correlationId", "nameId"},
+  visit(name_of(table),
+        {"rowid", "start", "end", "globalTid", "correlationId", "nameId", "overheadType"},
         [&](const SqliteRow& row) {
           SpanRow span;
           if (!read_times(row, kFrom, kTo, span)) return;
@@ -78,6 +80,10 @@ void NsysReader::read_calls_of(NsysTable table, SpanKind kind) {
           if (is_new) at->second = part_.names.intern(without_version(string(id)));
           span.kind = kind;
           span.name = at->second;
+          // That is what matters of it (queue_waits.cpp), whatever its name.
+          if (row.integer(kOverheadType) == kCommandBufferFull) {
+            span.name = part_.names.intern("Command Buffer Full");
+          }
           span.track = thread_track(thread);
           span.correlation = correlation(pid_of(thread), row.integer(kId));
           span.source = nsys_source(table, row.integer(kRowId));
