@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
+#include "advise/floor.h"
 #include "advise/rules.h"
 #include "advise/shapes.h"
+#include "analyze/efficiency/kernel_math.h"
+#include "analyze/efficiency/op_args.h"
+#include "analyze/efficiency/op_work.h"
 #include "base/contains.h"
 #include "base/format.h"
 
 // Trigger  Products on tensor cores whose kernels say that their operands are not aligned
-// ("align1",
-//          "align2") take 3 % of the run. They load element by element, because a size is no
-//          multiple of 8 (16-bit types) or 4 (TF32).
-// Edit     0.6, 0.4 and 0.25 of their time stays.
+//          ("align1", "align2"), or say nothing of it while an inner size of theirs is no multiple
+//          of 8 (16-bit types) or 4 (TF32) and they are slower than products should be, take 3 % of
+//          the run. Not those of attention that is to be fused: a fused kernel does without them.
+// Edit     0.6, 0.4 and 0.25 of their time stays, but no less than they need at the GPU's peaks.
 namespace fathom::advise {
 namespace {
 
@@ -36,10 +42,71 @@ bool is_of_16_bits(std::string_view kernel) {
 
 struct Misaligned {
   std::vector<std::uint32_t> rows;
+  std::vector<double> least;  // the part of its time that each needs at the GPU's peaks
   std::int64_t ns = 0;
   std::int64_t multiple = 4;
   std::map<std::int64_t, std::int64_t> ns_by_size;  // of the sizes that are no multiple
   std::int64_t known_ns = 0;                        // of those whose sizes are recorded
+};
+
+// What an inner size of an operation should be a multiple of and is not: the last sizes of [M,K]
+// and [K,N] are those that are loaded side by side.
+std::optional<std::int64_t> multiple_missed(const Facts& facts, SpanId operation) {
+  const auto work = analyze::op_work(facts.trace.name(operation),
+                                     analyze::op_inputs(facts.trace.args(operation)));
+  if (!work || !work->is_matrix || (work->element_bytes != 2 && work->element_bytes != 4)) {
+    return std::nullopt;
+  }
+  const std::vector<Shape> shapes = shapes_of(facts.trace, operation);
+  if (shapes.size() < 2) return std::nullopt;
+  const std::int64_t multiple = work->element_bytes == 2 ? 8 : 4;
+  const auto is_odd = [&](const Shape& shape) {
+    return shape.size() >= 2 && shape.back() % multiple != 0;
+  };
+  const bool any = is_odd(shapes[shapes.size() - 1]) || is_odd(shapes[shapes.size() - 2]);
+  return any ? std::optional(multiple) : std::nullopt;
+}
+
+// Of kernels, by their names and, where these do not say, by shapes and speed.
+class Alignment {
+ public:
+  explicit Alignment(const Facts& facts)
+      : facts_(facts),
+        floors_(facts),
+        misaligned_(names_that(facts.trace, is_misaligned_product)),
+        may_be_(names_that(facts.trace, [](std::string_view kernel) {
+          return !base::contains(kernel, "align") && !base::contains(kernel, "_ldg") &&
+                 analyze::on_tensor_cores(kernel) == true;
+        })) {}
+
+  // What a size of this product should be a multiple of; nothing where all are.
+  std::optional<std::int64_t> missed(const WorkRow& row) {
+    if (misaligned_[row.name]) return is_of_16_bits(facts_.trace.names.view(row.name)) ? 8 : 4;
+    if (!may_be_[row.name]) return std::nullopt;
+    const SpanId operation = operator_around(facts_.spans, row.launch);
+    if (operation == kNoSpan || facts_.spans.shape[operation] == 0) return std::nullopt;
+    const auto [at, is_new] = by_shape_.try_emplace(
+        {facts_.spans.name[operation], facts_.spans.shape[operation]}, std::nullopt);
+    if (is_new) at->second = multiple_missed(facts_, operation);
+    if (!at->second) return std::nullopt;
+    const double good = analyze::good_gemm_pct(facts_.gpu_name) / 100;
+    const double least = least_part(row);
+    return least > 0 && least < good ? at->second : std::nullopt;
+  }
+
+  // The part of its time that a product needs at the GPU's peaks; 0 where that is not known.
+  double least_part(const WorkRow& row) {
+    const std::optional<Floor> floor = floors_.of(row);
+    const auto whole = static_cast<double>(row.duration_ns());
+    return floor && whole > 0 ? std::min(1.0, floor->ns() / whole) : 0;
+  }
+
+ private:
+  const Facts& facts_;
+  Floors floors_;
+  std::vector<bool> misaligned_;  // by name
+  std::vector<bool> may_be_;      // by name
+  std::map<std::pair<trace::NameId, trace::NameId>, std::optional<std::int64_t>> by_shape_;
 };
 
 void note_sizes(const Facts& facts, const WorkRow& row, Misaligned& found) {
@@ -91,16 +158,33 @@ std::string which_to_pad(const Misaligned& seen) {
   return fmt::format("Sizes to pad, {}: {}.", part, sizes_to_pad(seen));
 }
 
+// A fused kernel does without those that `attention` speaks of.
+void leave_out_attention(const Facts& facts, std::vector<std::uint32_t>& rows) {
+  const std::vector<bool> written = in_written_attention(facts);
+  std::int64_t ns = 0;
+  for (std::uint32_t i = 0; i < written.size(); ++i) {
+    if (written[i]) ns += facts.on.gpu.rows[i].duration_ns();
+  }
+  if (facts.share(ns) < kAttentionTriggerPct) return;
+  std::erase_if(rows, [&](std::uint32_t row) { return written[row]; });
+}
+
 Misaligned misaligned_products(const Facts& facts) {
-  const std::vector<bool> misaligned = names_that(facts.trace, is_misaligned_product);
-  Misaligned found;
+  Alignment alignment(facts);
+  std::vector<std::uint32_t> rows;
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];
-    if (row.type != WorkType::compute || !misaligned[row.name]) continue;
-    found.rows.push_back(i);
-    found.ns += row.duration_ns();
-    if (is_of_16_bits(facts.trace.names.view(row.name))) found.multiple = 8;
+    if (row.kernel_class == analyze::KernelClass::gemm && alignment.missed(row)) rows.push_back(i);
   }
+  if (!rows.empty()) leave_out_attention(facts, rows);
+  Misaligned found;
+  for (const std::uint32_t i : rows) {
+    const WorkRow& row = facts.on.gpu.rows[i];
+    found.least.push_back(alignment.least_part(row));
+    found.multiple = std::max(found.multiple, *alignment.missed(row));
+    found.ns += row.duration_ns();
+  }
+  found.rows = std::move(rows);
   for (const std::uint32_t i : found.rows) note_sizes(facts, facts.on.gpu.rows[i], found);
   return found;
 }
@@ -122,9 +206,10 @@ Candidates rule_alignment(const Facts& facts) {
   found.supposes = "if aligned products take 40 % of the time";
   found.words.implementation_hint =
       which_to_pad(seen) + " Zeros in the rows and columns that are added change no result.";
-  found.edit = [&facts, rows = seen.rows](Edits& edits, Effort effort) {
-    for (const std::uint32_t row : rows) {
-      scale_work(edits, facts.plan, row, pick(effort, 0.6, 0.4, 0.25));
+  found.edit = [&facts, seen](Edits& edits, Effort effort) {
+    for (std::size_t i = 0; i < seen.rows.size(); ++i) {
+      scale_work(edits, facts.plan, seen.rows[i],
+                 std::max(pick(effort, 0.6, 0.4, 0.25), seen.least[i]));
     }
   };
   return {found};

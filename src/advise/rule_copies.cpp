@@ -13,10 +13,10 @@
 //             Edit     Copies to the GPU no longer hold the host up. Low: that alone. Mid and high:
 //                      the copies take what pinned memory allows, at 12 GB/s (25 GB/s on GPUs since
 //                      Ampere, which have PCIe 4) and at 25 GB/s.
-// Results     The same of copies to the host; those that are waited for stay so.
+// Results     The same of copies to pageable memory of the host, by what the copies take. That the
+//             host waits for them is what reading is, and pinned memory does not change it.
 // Exposed     Trigger  Pinned copies with nothing beside them on their GPU take over 5 % of the
-// run,
-//                      and are not weights that are streamed in (rule_streaming.cpp).
+//                      run, and are not weights that are streamed in (rule_streaming.cpp).
 //             Edit     30, 70 and 100 % of that goes on beside compute, as far as there is any.
 namespace fathom::advise {
 namespace {
@@ -60,12 +60,13 @@ BatchCopies batch_copies(const Facts& facts, TransferDirection direction) {
     const bool is_pageable = base::contains(facts.trace.names.view(row.name), "Pageable");
     const bool blocks = row.launch != kNoSpan &&
                         (facts.spans.end_ns(row.launch) >= row.end_ns || facts.is_wait(row.launch));
-    if (!blocks && !is_pageable) continue;
+    if (!is_pageable && !(blocks && direction == TransferDirection::to_gpu)) continue;
     const std::int64_t call = row.launch == kNoSpan ? 0 : facts.spans.duration_ns[row.launch];
     if (call > kWaitsForOthers * row.duration_ns()) continue;
     found.rows.push_back({i, blocks});
     found.gpu_ns += row.duration_ns();
-    found.blocking_ns += std::max(row.duration_ns(), blocks ? call : 0);
+    const bool counts_call = blocks && direction == TransferDirection::to_gpu;
+    found.blocking_ns += std::max(row.duration_ns(), counts_call ? call : 0);
     found.bytes += facts.bytes_of(row.span);
   }
   return found;
@@ -134,10 +135,11 @@ void add_batches(const Facts& facts, TransferDirection direction, Candidates& in
   found.words.title = to_gpu ? "Copy from pinned memory, without waiting"
                              : "Copy into pinned memory, without waiting";
   found.words.description = fmt::format(
-      "{} {} of 1 MB or more took {}{}. Their memory on the host is pageable, or the host waited "
-      "for them: {} ({} of the run).",
+      "{} {} of 1 MB or more took {}{}. Their memory on the host is pageable{}: {} ({} of the "
+      "run).",
       base::format_plural(rows.size(), "copy", "copies"), to_gpu ? "to the GPU" : "to the host",
-      base::format_duration(seen.gpu_ns), rate_of(seen), base::format_duration(seen.blocking_ns),
+      base::format_duration(seen.gpu_ns), rate_of(seen),
+      to_gpu ? ", or the host waited for them" : "", base::format_duration(seen.blocking_ns),
       base::format_percent(facts.share(seen.blocking_ns)));
   found.supposes =
       fmt::format("if they {}run at {} GB/s", to_gpu ? "do not hold up the host and " : "", usual);

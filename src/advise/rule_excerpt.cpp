@@ -12,6 +12,27 @@ namespace {
 
 constexpr double kExcerptTriggerPct = 10;
 
+// A server is told to record; its code is not the user's.
+std::string whole_steps_hint(const Platform& platform) {
+  if (platform.server == Server::sglang) {
+    return "Let the server record several steps: the later ones are whole.\n"
+           "curl -X POST http://localhost:30000/start_profile "
+           "-H 'Content-Type: application/json' -d '{\"num_steps\": 5}'";
+  }
+  if (platform.server == Server::vllm) {
+    return "Let the server record several steps: the later ones are whole.\n"
+           "curl -X POST http://localhost:8000/start_profile\n"
+           "curl -X POST http://localhost:8000/stop_profile  # after some requests";
+  }
+  return hint_for(platform, {.words = "Begin the recording before a step and end it after one",
+                             .pytorch = ", and wait for the GPU before it begins.\n"
+                                        "torch.cuda.synchronize()\n"
+                                        "profiler.start()  # then whole steps",
+                             .cuda = ", and wait for the GPU before it begins.\n"
+                                     "cudaDeviceSynchronize();\n"
+                                     "cudaProfilerStart();"});
+}
+
 }  // namespace
 
 Candidates rule_excerpt(const Facts& facts) {
@@ -27,14 +48,7 @@ Candidates rule_excerpt(const Facts& facts) {
       "run.",
       base::format_duration(static_cast<double>(unknown)));
   found.supposes = "Saves nothing, but shows what the GPU does in that time.";
-  found.words.implementation_hint =
-      hint_for(facts.platform, {.words = "Begin the recording before a step and end it after one",
-                                .pytorch = ", and wait for the GPU before it begins.\n"
-                                           "torch.cuda.synchronize()\n"
-                                           "profiler.start()  # then whole steps",
-                                .cuda = ", and wait for the GPU before it begins.\n"
-                                        "cudaDeviceSynchronize();\n"
-                                        "cudaProfilerStart();"});
+  found.words.implementation_hint = whole_steps_hint(facts.platform);
   show_in_order(found.words, {facts.first_unrecorded_launch});
   return {found};
 }

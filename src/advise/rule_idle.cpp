@@ -209,6 +209,12 @@ void say_what_is_unusual(Candidate& found, const Platform& platform, Calls calls
   if (calls == Calls::launching) {
     found.words.title = fmt::format("Find out why {} takes so long on the host", name);
     found.supposes = "if it takes half as long";
+    if (platform.server != Server::none) {
+      found.words.implementation_hint =
+          "It launches GPU work, but the host takes long to get there. Graphs that are captured "
+          "for the sizes that come up do without the host.";
+      return;
+    }
     found.words.implementation_hint =
         hint_for(platform, {.words = "It launches GPU work, but the host takes long to get there: "
                                      "choosing algorithms, allocating memory, many "

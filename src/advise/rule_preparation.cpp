@@ -44,20 +44,27 @@ bool any_of_transformers(const Facts& facts, const std::vector<PreparationPiece>
   });
 }
 
-std::string preparation_hint(bool is_of_transformers) {
+std::string preparation_hint(const Platform& platform, bool is_of_transformers) {
   const std::string words =
       "Do it on the GPU, or in another process while the GPU works on the batch before.";
-  if (is_of_transformers) {
+  if (platform.is_pytorch && is_of_transformers) {
     return words +
            " The fast image processors of Transformers run on the GPU, for the models that have "
            "one.\n"
            "processor = AutoImageProcessor.from_pretrained(name, use_fast=True)\n"
            "inputs = processor(images, device=\"cuda\", return_tensors=\"pt\")";
   }
-  return words +
-         "\nDataLoader(dataset, num_workers=4, pin_memory=True)  # transforms run in its workers\n"
-         "torchvision.transforms.v2.functional.resize(images.to(\"cuda\"), [224, 224])  # or on "
-         "the GPU";
+  return hint_for(
+      platform,
+      {.words = words,
+       .pytorch = "\nDataLoader(dataset, num_workers=4, pin_memory=True)  # transforms run in its "
+                  "workers\n"
+                  "torchvision.transforms.v2.functional.resize(images.to(\"cuda\"), [224, 224])  "
+                  "# or on the GPU",
+       .jax = "\nloader = grain.DataLoader(data_source=source, sampler=sampler, "
+              "operations=transforms, worker_count=4)\n"
+              "images = jax.image.resize(jax.device_put(images), shape, \"bilinear\")  # or on "
+              "the GPU"});
 }
 
 }  // namespace
@@ -83,7 +90,8 @@ Candidates rule_preparation(const Facts& facts) {
       base::format_duration(static_cast<double>(total)), base::format_percent(facts.share(total)),
       largest_parts(facts, pieces));
   found.supposes = "if a tenth of that time is left";
-  found.words.implementation_hint = preparation_hint(any_of_transformers(facts, pieces));
+  found.words.implementation_hint =
+      preparation_hint(facts.platform, any_of_transformers(facts, pieces));
   found.edit = [&facts, pieces](Edits& edits, Effort effort) {
     for (const PreparationPiece& one : pieces) {
       scale_piece(edits, facts.plan, one.piece, pick(effort, 0.5, 0.1, 0.0));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/rules.h"
+#include "analyze/run/gpu_shares.h"
 #include "base/contains.h"
 #include "base/format.h"
 
@@ -49,13 +50,27 @@ std::vector<QueuedGap> queued_gaps(const Facts& facts) {
   return found;
 }
 
-// Work that had been launched when the gap began and came after it.
-std::size_t queued_at(const Facts& facts, const QueuedGap& gap) {
-  return static_cast<std::size_t>(
-      std::count_if(facts.on.gpu.rows.begin(), facts.on.gpu.rows.end(), [&](const WorkRow& row) {
-        return row.start_ns >= gap.time.end && row.launch != kNoSpan &&
-               facts.spans.end_ns(row.launch) <= gap.time.begin;
-      }));
+std::uint64_t queued_at_end(const Facts& facts, const QueuedGap& gap) {
+  for (const analyze::DeviceWork& device : facts.on.gpu.devices) {
+    const std::size_t first = facts.on.gpu.streams[device.first_stream].first;
+    const std::size_t end = first + device.by_start.size();
+    if (gap.row < first || gap.row >= end) continue;
+    return analyze::queued_at(facts.trace, facts.on.gpu, device, gap.time.end);
+  }
+  return 0;
+}
+
+// A profiler that shows each node of a graph, for the GPUs that have one; with the command that was
+// recorded, where that is known.
+std::string node_profiler(const Facts& facts) {
+  constexpr std::size_t kLongestCommand = 200;
+  const std::string& command = facts.trace.run.command;
+  const std::string program = command.empty() ? "PROGRAM" : base::fit(command, kLongestCommand);
+  if (facts.platform.runtime == Runtime::cuda) {
+    return ", or with nsys.\nnsys profile --cuda-graph-trace=node --trace=cuda,nvtx -o run " +
+           program;
+  }
+  return ".";
 }
 
 }  // namespace
@@ -76,7 +91,7 @@ Candidates rule_queued(const Facts& facts) {
       base::format_plural(gaps.size(), "gap", "gaps"),
       base::format_duration(static_cast<double>(gaps.front().time.length())),
       base::fit(found.words.operation, 40),
-      base::format_plural(queued_at(facts, gaps.front()), "piece of work", "pieces of work"));
+      base::format_plural(queued_at_end(facts, gaps.front()), "piece of work", "pieces of work"));
   found.supposes = "Unknown: what held the work up is not in this trace.";
   const bool is_graph = base::contains(facts.trace.name(longest.launch), "GraphLaunch");
   found.words.implementation_hint =
@@ -86,8 +101,8 @@ Candidates rule_queued(const Facts& facts) {
   if (is_graph) {
     found.words.implementation_hint +=
         " This work is part of a graph, and a profiler may not show every node of one: record "
-        "once without graphs, or with nsys.\n"
-        "nsys profile --cuda-graph-trace=node --trace=cuda,nvtx -o run python3 train.py";
+        "once without graphs" +
+        node_profiler(facts);
   } else {
     found.words.implementation_hint += " Record all ranks and look at them together: fathom hta.";
   }

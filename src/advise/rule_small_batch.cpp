@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "advise/late_launches.h"
 #include "advise/rules.h"
+#include "advise/shapes.h"
 #include "base/format.h"
 
 // Trigger  Over 70 % of the kernels take less than 10 µs, 100 of them or more: each has too little
-// to
-//          do to fill a GPU. Not said of a server, which makes its batches itself.
+//          to do to fill a GPU. Not said of a server, which makes its batches itself.
 // Edit     None: a larger batch makes no step shorter. It makes one of more samples take hardly
 //          longer, and how much that is worth cannot be seen in a trace.
 namespace fathom::advise {
@@ -19,6 +21,24 @@ constexpr double kMostKernels = 0.7;
 constexpr std::size_t kEnoughKernels = 100;
 constexpr double kOfCompute = 0.2;
 constexpr double kSmallBatchTriggerPct = 10;
+
+// Of most convolutions, the first size of what they work on; nothing without them or their shapes.
+std::optional<std::int64_t> batch_of(const Facts& facts) {
+  const std::vector<bool> convolutions = names_that(facts.trace, [](std::string_view name) {
+    return name == "aten::conv1d" || name == "aten::conv2d" || name == "aten::conv3d";
+  });
+  std::map<std::int64_t, std::size_t> counts;
+  for (SpanId id = 0; id < facts.spans.size(); ++id) {
+    if (!convolutions[facts.spans.name[id]] || facts.spans.shape[id] == 0) continue;
+    const std::vector<Shape> shapes = shapes_of(facts.trace, id);
+    if (!shapes.empty() && shapes[0].size() >= 3) ++counts[shapes[0][0]];
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == counts.end()) return std::nullopt;
+  return most->first;
+}
 
 }  // namespace
 
@@ -50,6 +70,9 @@ Candidates rule_small_batch(const Facts& facts) {
   found.words.description =
       fmt::format("{} of {} kernels take less than 10 µs: so short a kernel seldom fills a GPU.",
                   base::format_count(short_ones.size()), base::format_count(kernels));
+  if (const auto batch = batch_of(facts)) {
+    found.words.description += fmt::format(" Convolutions work on a batch of {}.", *batch);
+  }
   found.supposes =
       "No step gets shorter, but a step of more samples takes hardly longer until kernels fill "
       "the GPU.";

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 
 #include "advise/kernel_name.h"
 #include "advise/rules.h"
+#include "analyze/hta/blocks.h"
 #include "base/format.h"
 
 // Trigger  One kernel follows itself 8 times or more on its stream, and its blocks fill at most
@@ -21,26 +21,6 @@ namespace {
 constexpr std::size_t kSerialRun = 8;
 constexpr std::int64_t kMostAtOnce = 8;
 constexpr std::int64_t kNotTinyNs = 10'000;  // shorter ones are the matter of `batching`
-
-// "grid": [8, 1, 1] → 8.
-std::optional<std::int64_t> blocks_of(const std::string& args) {
-  std::size_t at = args.find("\"grid\"");
-  if (at != std::string::npos) at = args.find('[', at);
-  if (at == std::string::npos) return std::nullopt;
-  const std::size_t end = args.find(']', at);
-  if (end == std::string::npos) return std::nullopt;
-  std::int64_t blocks = 1;
-  while (at < end) {
-    at = args.find_first_of("0123456789]", at);
-    if (at >= end) break;
-    std::int64_t size = 0;
-    const auto parsed = std::from_chars(args.data() + at, args.data() + end, size);
-    if (size <= 0 || size > INT32_MAX || blocks > INT32_MAX) return std::nullopt;
-    blocks *= size;
-    at = static_cast<std::size_t>(parsed.ptr - args.data());
-  }
-  return blocks;
-}
 
 std::optional<std::int64_t> multiprocessors(const trace::Trace& trace) {
   std::optional<std::int64_t> found;
@@ -73,7 +53,7 @@ SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
                           rows[first].duration_ns() >= kNotTinyNs;
       if (counts) {
         const std::int64_t blocks = std::max<std::int64_t>(
-            1, blocks_of(facts.trace.args(rows[first].span)).value_or(processors));
+            1, analyze::blocks_of(facts.trace.args(rows[first].span)).value_or(processors));
         Serial& serial = found[{rows[first].name, blocks}];
         serial.blocks = blocks;
         serial.at_once = std::min(kMostAtOnce, processors / blocks);

@@ -73,11 +73,18 @@ bool is_single_value(const Facts& facts, const WorkRow& copy) {
   return bytes > 0 && bytes <= kValueBytes;
 }
 
-WaitKind kind_of_sync(const Facts& facts, SpanId call) {
+// Nothing where the host waited for bytes that come back, and not for the work before them: that is
+// a matter of how fast they are copied.
+std::optional<WaitKind> kind_of_sync(const Facts& facts, SpanId call) {
   constexpr std::array<std::string_view, 3> kCopies = {"aten::copy_", "aten::_to_copy", "aten::to"};
   const WorkRow* copy = copy_waited_for(facts, call);
   const bool comes_back = copy != nullptr && facts.direction(*copy) == TransferDirection::from_gpu;
-  if (comes_back || reads_a_scalar(facts, call)) return WaitKind::read;
+  if (reads_a_scalar(facts, call)) return WaitKind::read;
+  if (comes_back) {
+    const bool waits_for_bytes = !is_single_value(facts, *copy) &&
+                                 facts.spans.duration_ns[call] < kTimesCopy * copy->duration_ns();
+    return waits_for_bytes ? std::nullopt : std::optional(WaitKind::read);
+  }
   if (!is_inside(facts, call, kCopies)) return WaitKind::plain;
   return copy != nullptr && is_single_value(facts, *copy) ? WaitKind::value_in : WaitKind::copy_in;
 }
@@ -99,12 +106,13 @@ std::vector<Wait> waits_of(const Facts& facts) {
     const base::Interval time = {facts.spans.start_ns[call], facts.spans.end_ns(call)};
     // What it waited for was launched before the recording began.
     if (base::length_within(facts.unrecorded, time) * 2 > time.length()) continue;
+    std::optional<WaitKind> kind;
     if (is_sync(facts.role(call))) {
-      found.push_back({call, kind_of_sync(facts, call), 0});
+      kind = kind_of_sync(facts, call);
     } else if (facts.role(call) == CallRole::copy) {
-      const std::optional<WaitKind> kind = kind_of_copy(facts, call);
-      if (kind) found.push_back({call, *kind, 0});
+      kind = kind_of_copy(facts, call);
     }
+    if (kind) found.push_back({call, *kind, 0});
   }
   return found;
 }
@@ -266,6 +274,17 @@ Candidate of_plain(const Facts& facts, const Waits& waits) {
   return found;
 }
 
+// Pinned memory does nothing for copies that take no time. Where no copy says its size, it may.
+bool may_be_worth_pinning(const Facts& facts, const Waits& waits) {
+  constexpr std::int64_t kWorthPinning = 64'000;
+  std::int64_t largest = 0;
+  for (const SpanId call : waits.calls) {
+    const WorkRow* copy = copy_waited_for(facts, call);
+    if (copy != nullptr) largest = std::max(largest, facts.bytes_of(copy->span));
+  }
+  return largest == 0 || largest >= kWorthPinning;
+}
+
 // Only PyTorch has such copies to be inside of.
 Candidate of_copies(const Facts& facts, const Waits& waits) {
   Candidate found = candidate_of(facts, waits);
@@ -275,8 +294,11 @@ Candidate of_copies(const Facts& facts, const Waits& waits) {
       "Such a copy makes the host wait for everything queued before it. Create the data on the "
       "GPU, "
       "index with tensors already there, or copy ahead without blocking.\n"
-      "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")\n"
-      "batch = batch.pin_memory().to(\"cuda\", non_blocking=True)  # ahead of its use";
+      "positions = torch.arange(length, device=\"cuda\")  # instead of .to(\"cuda\")";
+  if (may_be_worth_pinning(facts, waits)) {
+    found.words.implementation_hint +=
+        "\nbatch = batch.pin_memory().to(\"cuda\", non_blocking=True)  # ahead of its use";
+  }
   return found;
 }
 

@@ -58,6 +58,32 @@ TEST(ComputeRules, AKernelThatRunsAsWellAsCanBeExpectedIsNotToBeOptimised) {
   EXPECT_TRUE(has(dominant(215 * kMicro, false), "of all GPU time"));
 }
 
+// A softmax of 8x12x1024x1024 in 16 bits reads and writes 403 MB: 120.2 µs at the 3,350 GB/s of an
+// H100, whatever its shape.
+std::string dominant_softmax(std::int64_t duration, const std::string& device,
+                             const std::string& peaks = "") {
+  GpuBound program;
+  for (int i = 0; i < 200; ++i) {
+    program.run("aten::_softmax", kSoftmax, duration, "[8, 12, 1024, 1024]");
+  }
+  const Suggestions found = suggest(program.make(device), true, {}, analyze::parse_peaks(peaks));
+  const Suggestion* one = found_by_rule(found, "dominant");
+  return one == nullptr ? std::string() : one->description;
+}
+
+TEST(ComputeRules, AKernelThatUsesTheMemoryWellIsNotToBeOptimised) {
+  EXPECT_EQ(dominant_softmax(141 * kMicro, kH100), "");  // 85 %
+  EXPECT_TRUE(has(dominant_softmax(240 * kMicro, kH100), "at 50.1 % of the memory bandwidth."));
+}
+
+// A device that the table does not know, and one of which the user knows better.
+TEST(ComputeRules, GivenPeaksReachTheAdvice) {
+  EXPECT_TRUE(has(dominant_softmax(141 * kMicro, "NVIDIA H100 NVL"), "of all GPU time"));
+  EXPECT_EQ(dominant_softmax(141 * kMicro, "NVIDIA H100 NVL", "gbps=3350"), "");
+  EXPECT_TRUE(has(dominant_softmax(141 * kMicro, kH100, "gbps=6000"),
+                  "at 47.6 % of the memory bandwidth."));
+}
+
 TEST(ComputeRules, WhatShouldUseTensorCoresIsNotToBeOptimisedAsItIs) {
   GpuBound program;
   for (int i = 0; i < 50; ++i) program.run("aten::mm", "ampere_sgemm_128x128_tn", kMilli);
@@ -77,6 +103,27 @@ TEST(ComputeRules, ASoftmaxWithoutProductsIsNoAttention) {
     program.run("aten::_softmax", kSoftmax, kMilli, "[8, 12, 512, 512]");
   }
   EXPECT_EQ(found_by_rule(suggest(program.make(kH100), true), "attention"), nullptr);
+}
+
+// In FP32 a fused kernel is measured by the peak that it computes at, and the words say which.
+TEST(ComputeRules, FusedAttentionInFp32IsMeasuredByItsOwnPeak) {
+  const auto supposes = [](const std::string& product_kernel) {
+    GpuBound program;
+    for (int layer = 0; layer < 12; ++layer) {
+      program.run("aten::mm", kGemm, 3 * kMilli);
+      program.run("aten::bmm", product_kernel, 10 * kMilli, "[96, 1024, 64], [96, 64, 1024]",
+                  "float");
+      program.run("aten::_softmax", kSoftmax, 30 * kMilli, "[8, 12, 1024, 1024]", "float");
+      program.run("aten::bmm", product_kernel, 10 * kMilli, "[96, 1024, 1024], [96, 1024, 64]",
+                  "float");
+    }
+    const Suggestions found = suggest(program.make(kA100));
+    const Suggestion* one = found_by_rule(found, "attention");
+    return one == nullptr ? std::string() : one->expected_improvement;
+  };
+  EXPECT_TRUE(has(supposes("ampere_sgemm_128x128_tn"), "35 % of the FP32 peak"));
+  EXPECT_TRUE(has(supposes("cutlass_80_tensorop_s1688gemm_128x128_16x5_tn_align4"),
+                  "35 % of the tensor cores' peak"));
 }
 
 TEST(ComputeRules, AttentionThatFellBackIsToldWhatAFusedKernelNeeds) {
@@ -199,6 +246,44 @@ TEST(ComputeRules, ProductsThatAreNotAlignedAreToBePadded) {
   const Suggestions narrow =
       suggest(products("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1", kH100));
   EXPECT_TRUE(says(found_by_rule(narrow, "alignment"), "multiple of 8"));
+}
+
+// Kernels that do not say whether their operands are aligned are judged by their shapes and speed.
+TEST(ComputeRules, OddSizesOfSlowProductsAreToBePadded) {
+  const auto hint = [](const std::string& shape, std::int64_t duration) {
+    GpuBound program;
+    for (int i = 0; i < 50; ++i) {
+      program.run("aten::mm", "nvjet_tst_192x192_64x4_2x1_v_bz_coopA_NNT", duration, shape);
+      program.run("aten::relu", kPointwise, kMilli);
+    }
+    const Suggestions found = suggest(program.make(kH100), true);
+    const Suggestion* one = found_by_rule(found, "alignment");
+    return one == nullptr ? std::string() : words_of(*one);
+  };
+  const std::string odd = hint("[4096, 2798], [2798, 512]", kMilli);
+  EXPECT_TRUE(has(odd, "2,798 to 2,800") && has(odd, "a multiple of 8")) << odd;
+  EXPECT_EQ(hint("[4096, 2800], [2800, 512]", kMilli), "");
+  EXPECT_EQ(hint("[4095, 2800], [2800, 512]", kMilli), "") << "rows are not loaded side by side";
+  EXPECT_EQ(hint("[4096, 2798], [2798, 512]", 15 * kMicro), "") << "fast as it is";
+}
+
+// A fused kernel does without the products whose sizes are odd.
+TEST(ComputeRules, ProductsOfAttentionThatIsToBeFusedAreNotToBePadded) {
+  const auto rules = [](const std::string& softmax) {
+    GpuBound program;
+    const std::string product = "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1";
+    for (int layer = 0; layer < 12; ++layer) {
+      program.run("aten::mm", kGemm, 3 * kMilli);
+      program.run("aten::bmm", product, 2 * kMilli, "[96, 3137, 64], [96, 64, 3137]");
+      program.run(softmax, kSoftmax, 6 * kMilli, "[8, 12, 3137, 3137]");
+      program.run("aten::bmm", product, 2 * kMilli, "[96, 3137, 3137], [96, 3137, 64]");
+    }
+    const Suggestions found = suggest(program.make(kH100), true);
+    return std::pair(found_by_rule(found, "attention") != nullptr,
+                     found_by_rule(found, "alignment") != nullptr);
+  };
+  EXPECT_EQ(rules("aten::_softmax"), std::pair(true, false));
+  EXPECT_EQ(rules("aten::relu"), std::pair(false, true));
 }
 
 TEST(ComputeRules, OnlyTensorCoresCareForAlignment) {

@@ -146,6 +146,16 @@ TEST(ExchangeRules, SteadyExchangesFarBelowTheLinkAreASlowLink) {
   EXPECT_EQ(found_by_rule(found, "late_rank"), nullptr);
 }
 
+// The user knows that these GPUs are connected by PCIe alone.
+TEST(ExchangeRules, AGivenLinkReachesTheAdvice) {
+  const Trace trace = exchanges({9'000'000, 9'100'000, 8'900'000, 9'000'000}, 8);
+  const auto found = [&](const std::string& peaks) {
+    return suggest(trace, true, {}, analyze::parse_peaks(peaks));
+  };
+  EXPECT_TRUE(says(found_by_rule(found("link=32"), "link"), "of the 16 GB/s that their links"));
+  EXPECT_EQ(found_by_rule(found("link=10"), "link"), nullptr) << "3.4 of 5 GB/s are fine";
+}
+
 TEST(ExchangeRules, ALinkIsNotJudgedByWhatVariesIsFastSmallOrLeavesTheMachine) {
   const auto found = [](const Trace& trace) {
     return found_by_rule(suggest(trace, true), "link") != nullptr;
@@ -291,8 +301,23 @@ TEST(ExchangeRules, LargeBatchesFromPageableMemoryAreToBePinned) {
   EXPECT_TRUE(found(batches(pageable, 2'000'000, 1)));
   EXPECT_FALSE(found(batches(pageable, 704, 1))) << "too small to matter";
   EXPECT_FALSE(found(batches(pageable, 2'000'000, 30))) << "it waits for other work";
-  EXPECT_FALSE(found(batches("Memcpy DtoH (Device -> Pageable)", 2'000'000, 1)));
   EXPECT_FALSE(found(batches("Memcpy HtoD (Pinned -> Device)", 2'000'000, 1)));
+}
+
+// Results are waited for, and pinned memory does not change that; it only copies faster.
+TEST(ExchangeRules, OfResultsPinnedMemorySavesNoMoreThanTheirCopies) {
+  const auto words = [](const std::string& copy, std::int64_t bytes) {
+    const Suggestions found = suggest(batches(copy, bytes, 1), true);
+    std::string text;
+    for (const Suggestion& one : found.list) {
+      if (one.rule == "copies") text += words_of(one);
+    }
+    return text;
+  };
+  EXPECT_EQ(words("Memcpy DtoH (Device -> Unknown)", 2'000'000), "") << "waiting is no reason";
+  const std::string pageable = words("Memcpy DtoH (Device -> Pageable)", 2'000'000);
+  EXPECT_TRUE(has(pageable, "into pinned memory")) << pageable;
+  EXPECT_FALSE(has(pageable, "pin_memory=True)\n") || has(pageable, "waited for them")) << pageable;
 }
 
 }  // namespace fathom::advise::exchange_rules_test

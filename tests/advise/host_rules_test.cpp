@@ -5,6 +5,7 @@
 
 #include "advise/preparation.h"
 #include "advise/said.h"
+#include "analyze/run/gpu_shares.h"
 #include "analyze/trace_maker.h"
 
 // The rules about the host: what sets each of them off, and when it must say nothing.
@@ -199,6 +200,24 @@ TEST(PreparationRule, OtherLibrariesGetOtherWords) {
       suggest(steps_that_begin_with({"PIL/Image.py(2215): resize"}, 15 * kMs).make());
   ASSERT_NE(found_by_rule(found, "preparation"), nullptr) << all_words(found);
   EXPECT_FALSE(has(all_words(found), "AutoImageProcessor"));
+}
+
+TEST(PreparationRule, JaxGetsNothingOfPytorch) {
+  TraceMaker maker;
+  std::int64_t now = 0;
+  for (int i = 0; i < 10; ++i) {
+    maker.op("PIL/Image.py(2215): resize", now, 15 * kMs, 1, SpanKind::python);
+    maker.op("PjitFunction(step)", now + 15 * kMs, 20 * kUs, 1, SpanKind::annotation);
+    maker.call("cuLaunchKernel", now + 15 * kMs + kUs, 5 * kUs, i + 1);
+    maker.gpu("fusion", now + 15 * kMs + 10 * kUs, 5 * kMs, i + 1);
+    maker.call("cuCtxSynchronize", now + 15 * kMs + 30 * kUs, 4983 * kUs);
+    now += 21 * kMs;
+  }
+  const Suggestions found = suggest(maker.make());
+  const Suggestion* one = found_by_rule(found, "preparation");
+  ASSERT_NE(one, nullptr) << all_words(found);
+  EXPECT_FALSE(has(hint_with_code(*one), "torch")) << hint_with_code(*one);
+  EXPECT_TRUE(has(hint_with_code(*one), "jax.image.resize")) << hint_with_code(*one);
 }
 
 TEST(PreparationRule, NotOfShortGapsNorOfADataLoaderNorOfOtherCode) {
@@ -480,6 +499,35 @@ TEST(StacksRule, RecordingManyStacksMakesIdleTimeAnUpperBound) {
   EXPECT_EQ(found_by_rule(with_frames(2, 60 * kUs), "stacks"), nullptr);  // 33 per ms
 }
 
+// Whoever recorded the stacks is told how to leave them out.
+TEST(StacksRule, NamesTheProfilerThatRecordedThem) {
+  const auto hint_of = [](const std::string& function, const char* format = "") {
+    TraceMaker maker;
+    for (int i = 0; i < 200; ++i) {
+      maker.call("cudaLaunchKernel", i * 60 * kUs + 50 * kUs, 5 * kUs, i + 1);
+      maker.gpu(i % 2 == 0 ? "a" : "b", i * 60 * kUs + 59 * kUs, 10 * kUs, i + 1);
+    }
+    for (int i = 0; i < 1'000; ++i) {
+      maker.op(function, i * 12 * kUs, 11 * kUs, 1, SpanKind::python);
+    }
+    trace::RunInfo run;
+    run.format = format;
+    const Suggestions found = suggest(maker.make(run));
+    const Suggestion* one = found_by_rule(found, "stacks");
+    return one == nullptr ? std::string() : hint_with_code(*one);
+  };
+  EXPECT_TRUE(has(hint_of("torch/nn/modules/module.py(1): f"), "torch.profiler.profile("));
+  const std::string vllm = hint_of("vllm/v1/worker/gpu_model_runner.py(1): f");
+  EXPECT_TRUE(has(vllm, "--profiler-config.torch_profiler_with_stack=false")) << vllm;
+  EXPECT_FALSE(has(vllm, "torch.profiler")) << vllm;
+  EXPECT_TRUE(has(hint_of("/w/sglang/srt/server.py(1): f"), "/start_profile"));
+  const std::string jax = hint_of("/lib/jax/_src/api.py(1): f");
+  EXPECT_TRUE(has(jax, "python_tracer_level = 0") && !has(jax, "torch")) << jax;
+  const std::string other = hint_of("main.py(1): f");
+  EXPECT_FALSE(has(other, "torch") || has(other, "jax")) << other;
+  EXPECT_EQ(hint_of("main.py(1): f", "Fathom run"), "") << "sampled from outside";
+}
+
 // The GPU worked on what was launched before the recording began, so it did not wait for the host.
 TEST(StacksRule, TimeInWhichTheGpuRanWhatWasNotRecordedIsNotIdle) {
   TraceMaker maker;
@@ -510,6 +558,49 @@ TEST(QueuedRule, AnIdleGpuWithWorkInItsQueueWaitsForSomethingElse) {
   EXPECT_TRUE(has(one.description, "in 19 gaps")) << one.description;
   EXPECT_TRUE(has(one.description, "were in the queue"));
   EXPECT_EQ(found_by_rule(found, "launch"), nullptr);
+}
+
+// Nodes of a graph are shown by nsys, where there is one for the GPU; and no program is a script.
+TEST(QueuedRule, NamesAProfilerThatThePlatformHas) {
+  const auto hint_of = [](const std::string& launch, const char* command) {
+    TraceMaker maker;
+    for (int i = 0; i < 20; ++i) {
+      maker.call(launch, i * 10 * kUs, 5 * kUs, i + 1);
+      maker.gpu(i % 2 == 0 ? "a" : "b", 300 * kUs + i * 2 * kMs, kMs, i + 1);
+    }
+    trace::RunInfo run;
+    run.command = command;
+    const Suggestions found = suggest(maker.make(run));
+    const Suggestion* one = found_by_rule(found, "queued");
+    return one == nullptr ? std::string() : hint_with_code(*one);
+  };
+  const std::string cuda = hint_of("cudaGraphLaunch", "./solver 64");
+  EXPECT_TRUE(has(cuda, "\nnsys profile") && has(cuda, "-o run ./solver 64")) << cuda;
+  EXPECT_TRUE(has(hint_of("cudaGraphLaunch", ""), "-o run PROGRAM"));
+  const std::string hip = hint_of("hipGraphLaunch", "./solver 64");
+  EXPECT_TRUE(has(hip, "record once without graphs.") && !has(hip, "nsys")) << hip;
+}
+
+// The headline and the rule count the same work as queued.
+TEST(QueuedRule, CountsTheQueueAsTheHeadlineDoes) {
+  TraceMaker maker;
+  for (int i = 0; i < 20; ++i) {
+    maker.call("cudaLaunchKernel", i * 10 * kUs, 5 * kUs, i + 1);
+    maker.gpu("a", 300 * kUs + i * 2 * kMs + (i > 4 ? 9 * kMs : 0), kMs, i + 1);
+  }
+  // Launched while the GPU waits.
+  for (int i = 20; i < 30; ++i) {
+    maker.call("cudaLaunchKernel", 10 * kMs + i * 10 * kUs, 5 * kUs, i + 1);
+    maker.gpu("b", 300 * kUs + i * 2 * kMs + 9 * kMs, kMs, i + 1);
+  }
+  const Trace trace = maker.make();
+  const analyze::GpuWork work = analyze::gpu_work(trace);
+  const analyze::RunShares run = run_shares(trace, work, analyze::wall(trace, work, {}), {});
+  EXPECT_EQ(run.gpus.front().idle_by(analyze::IdleCause::not_recorded).queued, 25U);
+  const Suggestions found = suggest(trace);
+  ASSERT_NE(found_by_rule(found, "queued"), nullptr) << all_words(found);
+  EXPECT_TRUE(has(found_by_rule(found, "queued")->description, "25 pieces of work were"))
+      << all_words(found);
 }
 
 TEST(QueuedRule, WorkThatWasLaunchedLateWaitedForItsLaunch) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,22 @@ inline std::string all_words(const Suggestions& found) {
 
 inline bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+// Whether a text has these words, whatever their case; the first from its beginning ("pin" is in
+// "Pinned memory" and "pin_memory", and not in "overlapping").
+inline bool has_words(std::string_view text, std::string_view words) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  auto from = text.begin();
+  while (true) {
+    const auto at = std::search(from, text.end(), words.begin(), words.end(), same);
+    if (at == text.end()) return false;
+    if (at == text.begin() || std::isalnum(static_cast<unsigned char>(*(at - 1))) == 0) return true;
+    from = at + 1;
+  }
 }
 
 inline bool says(const Suggestion* one, std::string_view part) {

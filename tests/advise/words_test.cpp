@@ -190,6 +190,27 @@ TEST(Words, AWaitInsideItemIsAScalarThatIsRead) {
   EXPECT_TRUE(has(hint_with_code(*one), "item()"));
 }
 
+// The wait takes as long as the copy: it is the bytes that cost, not the reading.
+TEST(Words, AWaitForManyBytesIsNotReadingOneByOne) {
+  TraceMaker maker;
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t now = i * 2 * kMs;
+    maker.call("cudaLaunchKernel", now, 5 * kUs, 2 * i + 1);
+    maker.gpu("gemm", now + 9 * kUs, 100 * kUs, 2 * i + 1);
+    maker.op("aten::to", now + 7 * kUs, 910 * kUs);
+    maker.call("cudaMemcpyAsync", now + 8 * kUs, 4 * kUs, 2 * i + 2);
+    maker.gpu("Memcpy DtoH (Device -> Pageable)", now + 110 * kUs, 800 * kUs, 2 * i + 2, 7,
+              trace::SpanKind::copy);
+    maker.bytes(10'000'000);
+    maker.call("cudaStreamSynchronize", now + 13 * kUs, 900 * kUs);
+    maker.op("prepare", now + 920 * kUs, 1000 * kUs);
+  }
+  const Suggestions found = suggest(maker.make(), true);
+  for (const Suggestion& one : found.list) {
+    EXPECT_FALSE(has(one.title, "the host reads them one by one")) << words_of(one);
+  }
+}
+
 TEST(Words, AnyOtherWaitIsCalledByItsName) {
   const Suggestions found = waits_inside({});
   const Suggestion* one = found_by_rule(found, "sync");
