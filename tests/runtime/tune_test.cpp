@@ -87,6 +87,21 @@ TEST(Tune, GoesOnWhereItWas) {
   EXPECT_GT(machine.clock.now_ns() - before, rest);
 }
 
+TEST(Tune, MeasuresAnewADeviceThatIsAnotherThanThatOfItsName) {
+  Tuned machine;
+  tune(machine.devices, machine.clock, machine.options());
+  MachineProfile profile = *read_machine_profile(machine.path, machine_name());
+  ASSERT_EQ(profile.devices[1].description, machine.devices[1]->description());
+  profile.devices[1].description = "the GPU that was sold";
+  for (ProfileCurve& curve : profile.curves) curve.calls = {{1, 1}, {1000, 1}};
+  write_machine_profile(machine.path, profile);
+  const MachineProfile again = tune(machine.devices, machine.clock, machine.options());
+  ASSERT_EQ(again.devices.size(), 2u);
+  EXPECT_EQ(again.devices[1].description, machine.devices[1]->description());
+  EXPECT_EQ(again.curve(Operation::add, "cpu")->calls.size(), 2u) << "as it was";
+  EXPECT_GT(again.curve(Operation::add, "gpu")->calls.size(), 2u);
+}
+
 TEST(Tune, LeavesOutADeviceThatFails) {
   Tuned machine;
   machine.simulated[1]->disappear_after(20);

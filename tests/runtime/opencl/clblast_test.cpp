@@ -47,10 +47,15 @@ TEST_F(ClblastTest, MultipliesWhereItIs) {
   EXPECT_EQ(stand_in_calls() - before, 2);
 }
 
-TEST_F(ClblastTest, IsLeftToTheCpuOnDevicesThatAreOne) {
+TEST_F(ClblastTest, IsLeftOutOnDevicesThatAreCpus) {
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  clGetPlatformIDs(1, &platform, nullptr);
+  const auto is_cpu = clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, nullptr);
+  if (is_cpu != CL_SUCCESS) GTEST_SKIP() << "the first OpenCL device here is none";
   const int before = stand_in_calls();
   EXPECT_EQ(product_of({STAND_IN_CLBLAST, false}), right_);
-  EXPECT_EQ(stand_in_calls() - before, 0) << "the OpenCL device here is PoCL";
+  EXPECT_EQ(stand_in_calls() - before, 0);
 }
 
 TEST_F(ClblastTest, OurOwnKernelMultipliesWhereItIsNotOrFails) {
