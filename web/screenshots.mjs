@@ -115,7 +115,7 @@ async function pictureTheServer() {
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 390, height: 844 });
   await picture("live-narrow");
-  await page.setViewportSize({ width: 1360, height: 1400 });
+  await page.setViewportSize({ width: 1360, height: 1100 });
   await page.keyboard.press("2");
   await page.getByRole("button", { name: "Stop demo" }).click();
   await page.getByText("stopped").waitFor();
