@@ -7,6 +7,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES = 400  # for one file in twenty more may be right
+MAX_SUBJECT = 72  # letters, of the subject of a commit …
+SUBJECTS_SINCE = "bf49b0e"  # … made after this one, from which on it is checked
 
 # ARCHITECTURE.md: a room includes only headers of rooms that stand left of it.
 MAY_USE = {
@@ -138,6 +140,16 @@ PRECOMPILED = [(r"\b(TEST|TEST_F|TEST_P|EXPECT_\w+|ASSERT_\w+)\(", ("gtest/gtest
                (r"\bnlohmann::", ("nlohmann/json.hpp", "nlohmann/json_fwd.hpp"))]
 
 
+def subject_breaches():
+    """None where there is no history: in a copy without .git, or a shallow one."""
+    listed = subprocess.run(["git", "log", "--no-merges", "--format=%h %s", f"{SUBJECTS_SINCE}..HEAD"],
+                            cwd=ROOT, capture_output=True, text=True)
+    for line in listed.stdout.splitlines() if listed.returncode == 0 else []:
+        commit, subject = line.split(" ", 1)
+        if len(subject) > MAX_SUBJECT:
+            yield f"commit {commit}", 1, f"its subject has {len(subject)} letters: more than {MAX_SUBJECT}"
+
+
 def test_breaches(path, lines):
     if path.relative_to(ROOT).parts[0] != "tests":
         return
@@ -180,6 +192,7 @@ def main():
             breaches += heavy if heavy and len(sources_with(name)) > 1 else []
     breaches += public_type_breaches()
     breaches += joined_breaches()
+    breaches += subject_breaches()
     lengths.sort(reverse=True)
     allowed = len(lengths) // 20
     breaches += [(name, 1, f"{count} lines: more than {MAX_LINES}, split it")
