@@ -49,7 +49,9 @@ export function ChartView(props: { label: string; height: number; data: unknown;
     if (Number.isNaN(next)) return;
     event.preventDefault();
     const index = Math.max(0, Math.min(count - 1, next));
-    const elements = chart.data.datasets.flatMap(({ data }, datasetIndex) => (index < data.length ? [{ datasetIndex, index }] : []));
+    // Of series with other points, such as the lines of a roofline, none is at the same place.
+    const { length } = chart.data.datasets[0]?.data ?? [];
+    const elements = chart.data.datasets.flatMap(({ data }, datasetIndex) => (data.length === length ? [{ datasetIndex, index }] : []));
     chart.setActiveElements(elements);
     chart.tooltip?.setActiveElements(elements, { x: 0, y: 0 });
     chart.update();
