@@ -39,8 +39,8 @@ MonitorConfig config_of(const Settings& settings) {
       config.demo = value == "true";
       continue;
     }
-    const auto field =
-        std::ranges::find_if(fields, [&](const auto& each) { return each.name == name; });
+    const auto field = std::ranges::find_if(
+        fields, [&wanted = name](const auto& each) { return each.name == wanted; });
     if (field == fields.end()) throw std::runtime_error("unknown setting '" + name + "'");
     const std::string wrong = monitor::set_field(config, *field, value);
     if (!wrong.empty()) throw std::runtime_error(name + ": " + wrong);
