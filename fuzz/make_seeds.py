@@ -1,8 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the nsys, snapshot, zip, run_parts and printable fuzzers: small files with a little of everything."""
+"""Writes the seeds of the nsys, snapshot, zip, run_parts and printable fuzzers: small files with a little of everything.
+
+With the programs of a build (make_seeds.py build/quick/bin), those of the leftovers fuzzer too: the memory of processes
+that were killed."""
+import os
 import pathlib
 import pickle
 import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
 import zipfile
 
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
@@ -51,6 +59,34 @@ class Call:
         return print, ("never",)
 
 
+# The form of leftovers.cpp: the size of the part, and the lines of 64 bytes of its memory that are not all zero.
+def left_behind(programs, program, *words):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        run = pathlib.Path(folder) / "part.pftrace"
+        live = pathlib.Path(folder) / "live"
+        live.mkdir()
+        layer = pathlib.Path(programs).resolve().parent / "lib/libfathom_opencl.so"
+        subprocess.run([str(pathlib.Path(programs) / program), *words], stdout=subprocess.DEVNULL, check=False,
+                       env={**os.environ, "FATHOM_RUN_FILE": str(run), "FATHOM_LIVE_FOLDER": str(live),
+                            "OPENCL_LAYERS": str(layer)})
+        memory = (live / run.name).read_bytes()
+        seed = struct.pack("<I", run.stat().st_size)
+    lines = [at for at in range(0, len(memory), 64) if any(memory[at:at + 64])]
+    while lines:
+        count = next((i for i, at in enumerate(lines) if at != lines[0] + 64 * i), len(lines))
+        seed += struct.pack("<II", lines[0] // 64, 64 * count) + memory[lines[0]:lines[0] + 64 * count]
+        lines = lines[count:]
+    return seed
+
+
+def leftovers(programs):
+    seeds = CORPUS / "leftovers"
+    seeds.mkdir(parents=True, exist_ok=True)
+    for name, words in {"scopes": ("ending_program", "kill", "20"), "threads": ("ending_program", "kill", "5", "3"),
+                        "handed": ("scoped_program", "waiting", "1"), "opencl": ("opencl_program", "_exit-now")}.items():
+        (seeds / name).write_bytes(left_behind(programs, *words))
+
+
 def main():
     nsys = CORPUS / "nsys"
     nsys.mkdir(parents=True, exist_ok=True)
@@ -94,3 +130,5 @@ def main():
 
 if __name__ == "__main__":
     main()
+    if len(sys.argv) > 1:
+        leftovers(sys.argv[1])

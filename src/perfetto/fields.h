@@ -206,8 +206,14 @@ enum Field : std::uint32_t {
   kEndNs = 21,       // ... and when it was over, on the trace's clock
   kExitStatus = 22,  // of a program that was not ended by a signal
   kSignal = 23,
-  kCpuNs = 24,  // processor time
+  kCpuNs = 24,     // processor time
+  kScopeEnd = 25,  // message, repeated
 };
+}
+
+// Of a scope that another thread ended: when, if its own track does not say.
+namespace fathom_scope_end {
+enum Field : std::uint32_t { kTrack = 1, kName = 2, kStartNs = 3, kEndNs = 4 };
 }
 
 namespace fathom_device {

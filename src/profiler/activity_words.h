@@ -78,14 +78,25 @@ inline std::uint64_t* put_activity(std::uint64_t* at, const GpuActivity& activit
   return at;
 }
 
+// Of values that there are not, which a process that is gone may have left behind.
+constexpr ActivityKind activity_kind(std::uint64_t value) {
+  return value <= activity_word::number(ActivityKind::other) ? static_cast<ActivityKind>(value)
+                                                             : ActivityKind::other;
+}
+constexpr CopyDirection copy_direction(std::uint64_t value) {
+  return value <= activity_word::number(CopyDirection::peer_to_peer)
+             ? static_cast<CopyDirection>(value)
+             : CopyDirection::unknown;
+}
+
 // Reads the one that begins at `at`, and moves `at` to its end.
 inline GpuActivity take_activity(const std::uint64_t*& at) noexcept {
   using namespace activity_word;
   const std::uint64_t head = at[0];
   GpuActivity activity;
   activity.name = std::bit_cast<Name>(static_cast<std::uint32_t>(head));
-  activity.kind = static_cast<ActivityKind>(head >> kKindAt & 15);
-  activity.direction = static_cast<CopyDirection>(head >> kDirectionAt & 15);
+  activity.kind = activity_kind(kind_of(head));
+  activity.direction = copy_direction(head >> kDirectionAt & 15);
   activity.size.dimensions = static_cast<std::uint8_t>(head >> kDimensionsAt & 3);
   activity.backend = std::bit_cast<Name>(static_cast<std::uint32_t>(at[1]));
   activity.device = static_cast<std::int32_t>(at[1] >> 32);

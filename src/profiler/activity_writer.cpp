@@ -26,8 +26,13 @@ std::uint64_t key_of(const GpuActivity& activity) {
   if (on_thread(activity)) {
     return static_cast<std::uint64_t>(activity.thread.value_or(0)) << 1 | 1;
   }
-  const auto queue = static_cast<std::uint64_t>(activity.queue.value_or(-1) + 1);
+  const std::uint64_t queue = static_cast<std::uint64_t>(activity.queue.value_or(-1)) + 1;
   return (queue * 0x10001 + static_cast<std::uint32_t>(activity.device)) << 1;
+}
+
+// As the file has it, whatever the two are: also of a process that is gone.
+std::uint64_t time_between(std::int64_t from_ns, std::int64_t to_ns) {
+  return static_cast<std::uint64_t>(to_ns) - static_cast<std::uint64_t>(from_ns);
 }
 
 std::string size_text(const std::array<std::uint64_t, 3>& size, std::uint8_t dimensions) {
@@ -158,12 +163,16 @@ std::uint64_t ActivityWriter::lane_for(const GpuActivity& activity) {
   std::vector<Lane>& lanes = last_track_->lanes;
   const bool goes_on = others_end_ns_ != INT64_MIN;
   if (lanes.empty() && goes_on) lanes.push_back({new_lane(activity, 0), others_end_ns_});
-  auto lane = std::find_if(lanes.begin(), lanes.end(),
+  // Past so many at the same time, which is nonsense, each has one of its own: not looked for.
+  constexpr std::ptrdiff_t kMostSought = 1000;
+  const auto last = lanes.begin() + std::min<std::ptrdiff_t>(std::ssize(lanes), kMostSought);
+  auto lane = std::find_if(lanes.begin(), last,
                            [&](const Lane& each) { return each.end_ns <= activity.start_ns; });
-  if (lane == lanes.end()) {
+  if (lane == last) {
     // Past all that the other writer can have had.
     constexpr std::size_t kPastOthers = 1000;
-    lane = lanes.insert(lane, {new_lane(activity, lanes.size() + (goes_on ? kPastOthers : 0)), 0});
+    lane = lanes.insert(lanes.end(),
+                        {new_lane(activity, lanes.size() + (goes_on ? kPastOthers : 0)), 0});
   }
   lane->end_ns = std::max(activity.end_ns, activity.start_ns);
   last_end_ns_ = std::max(last_end_ns_, lane->end_ns);
@@ -182,12 +191,10 @@ void ActivityWriter::add_details(PacketBytes& event, const GpuActivity& activity
   }
   if (on_thread(activity)) return;
   if (activity.queued_ns) {
-    add_number(event, kQueueWait,
-               static_cast<std::uint64_t>(activity.start_ns - *activity.queued_ns));
+    add_number(event, kQueueWait, time_between(*activity.queued_ns, activity.start_ns));
   }
   if (activity.submit_ns) {
-    add_number(event, kSubmitWait,
-               static_cast<std::uint64_t>(activity.start_ns - *activity.submit_ns));
+    add_number(event, kSubmitWait, time_between(*activity.submit_ns, activity.start_ns));
   }
 }
 
@@ -251,7 +258,8 @@ void ActivityWriter::write(const MemoryRecord& record) {
   MemoryTrack& memory = memory_of(record.device);
   const std::uint64_t track = record.thread ? calls_of(*record.thread) : process_track_;
   const std::uint64_t by = text_number(record.name.text());
-  memory.in_use += record.bytes;
+  memory.in_use = static_cast<std::int64_t>(static_cast<std::uint64_t>(memory.in_use) +
+                                            static_cast<std::uint64_t>(record.bytes));
   put_event(
       file_, sequence_, pf::track_event::kInstant, track, record.time_ns, [&](PacketBytes& event) {
         event.number(pf::track_event::kNameIid, kMemoryName);

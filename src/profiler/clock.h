@@ -58,7 +58,9 @@ class ClockLine {
 
   std::int64_t ns(std::uint64_t at_ticks) const noexcept {
     const auto delta = static_cast<std::int64_t>(at_ticks - from_.ticks);
-    return from_.ns + static_cast<std::int64_t>((Int128{delta} * rate_) >> 32);
+    // Unsigned: what a process that is gone has left may not fit.
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(from_.ns) +
+                                     static_cast<std::uint64_t>((Int128{delta} * rate_) >> 32));
   }
   double ns_per_tick() const noexcept { return static_cast<double>(rate_) / 4294967296.0; }
   ClockLine(ClockPoint from, std::int64_t rate) noexcept : from_(from), rate_(rate) {}

@@ -7,6 +7,7 @@
 #include <new>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "profiler/free_scope.h"
 #include "profiler/recording.h"
 
@@ -63,7 +64,8 @@ void after_fork_in_child() {
 bool leave_to_anyone(ThreadState& state) {
   static constexpr unsigned kNoExceptions = 0;
   close_abandoned(state);
-  state.uncaught = &kNoExceptions;  // the thread's own goes with it
+  state.own_uncaught = &kNoExceptions;  // the thread's own goes with it
+  return_to_fast_path(state);
   for (const auto& scope : state.free_scopes) scope->keeper.store(FreeScope::Keeper::anyone);
   return !state.free_scopes.empty();
 }
@@ -174,7 +176,7 @@ bool Core::start_recording(const std::string& path, bool is_live) noexcept {
     recording_file_ = std::make_unique<Recording>(*this, path, is_live);
     return true;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "fathom: %s\n", error.what());
+    base::say(stderr, "fathom: " + base::printable(error.what()) + "\n");
     return false;
   }
 }
@@ -187,6 +189,7 @@ void Core::start_recording_from_environment() noexcept {
 }
 
 void Core::stop_recording() noexcept {
+  close_abandoned_here(*this);
   const std::lock_guard lock(recording_mutex_);
   recording_file_.reset();
 }

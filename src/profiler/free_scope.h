@@ -32,7 +32,9 @@ struct FreeScope {
 std::mutex& live_scopes();
 
 // Scopes that other threads have ended, which could not touch this one's chain. For the thread
-// itself.
+// itself, or whoever acts for one that is gone.
 void close_abandoned(ThreadState& thread) noexcept;
+// On all lanes of the calling thread.
+void close_abandoned_here(Core& core) noexcept;
 
 }  // namespace fathom::detail

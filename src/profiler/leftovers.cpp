@@ -89,6 +89,10 @@ struct TheirSlices {
   }
   void end(std::uint64_t ticks, const WordNotes* notes) const { slices.end(ticks, notes); }
   void restart() const { slices.restart(); }
+  void ended(EndedElsewhere scope) const {
+    scope.operation = names.here(scope.operation).id();
+    slices.ended(scope);
+  }
   static std::size_t plain(std::span<const Word> /*words*/, const WordTime& /*time*/) { return 0; }
 };
 
@@ -111,6 +115,9 @@ std::size_t words_in(const Block& block) {
   }
   return count;
 }
+
+// Bytes in the run file that begin a scope.
+constexpr std::size_t kLeastPacket = 10;
 
 struct LeftBlock {
   std::uint64_t place = 0;
@@ -181,7 +188,8 @@ class Leftovers {
     // Where there was no room in the live file, what went before is not known.
     if (first->progress.pass == 0 && first->place != 0) return;
     const std::uint32_t sequence = next_sequence_++;
-    SliceWriter slices(file_, sequence, header_.start_ns, clock_, first->progress.depth);
+    SliceWriter slices(file_, sequence, header_.pid, header_.start_ns, clock_,
+                       open_scopes(first->progress));
     WordReader reader{WordTime(first->progress.time)};
     bool has_begun = false;
     std::uint64_t place = first->place;
@@ -194,6 +202,13 @@ class Leftovers {
         reader.read({block_->words + from, count - from}, TheirSlices{slices, names_});
       }
     }
+  }
+
+  // Of a thread, as far as the file can have that many: each was begun there.
+  std::size_t open_scopes(const Block::Progress& progress) {
+    const std::size_t open = std::min<std::size_t>(progress.depth, open_scopes_left_);
+    open_scopes_left_ -= open;
+    return open;
   }
 
   void begin_thread(std::uint32_t sequence, std::uint32_t thread) {
@@ -212,6 +227,7 @@ class Leftovers {
   RunFile file_;
   const SteeredClock clock_;
   const std::unique_ptr<Block> block_ = std::make_unique<Block>();
+  std::size_t open_scopes_left_ = static_cast<std::size_t>(pass_.file_bytes) / kLeastPacket;
   std::uint32_t next_sequence_ = 1'000'000;  // past those of the process itself
 };
 

@@ -20,7 +20,7 @@ namespace fathom::detail {
 // A page is asked for before it is used, so that a full file system is an answer and not SIGBUS.
 // No descriptor stays open: the program may close it, and use its number.
 inline constexpr const char* kLiveFolderVariable = "FATHOM_LIVE_FOLDER";
-inline constexpr std::uint64_t kLiveMagic = 0x31'65'76'69'4C'68'74'46;  // and its layout's version
+inline constexpr std::uint64_t kLiveMagic = 0x32'65'76'69'4C'68'74'46;  // and its layout's version
 inline constexpr std::size_t kLiveHeaderBytes = 65536;
 inline constexpr std::size_t kLiveNameBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kLiveActivityBlocks = 128;

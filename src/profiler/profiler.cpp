@@ -1,7 +1,9 @@
 #include "fathom/profiler.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include "base/terminal.h"
 #include "profiler/annotations.h"
@@ -48,25 +50,64 @@ void forget(ThreadState& thread, const FreeScope& scope) noexcept {
   }
 }
 
+// In the words of the thread that ended it, for a run file whose process is gone before the scope's
+// own thread has closed it.
+void tell_recording(const EndedElsewhere& scope) noexcept {
+  Core& core = *global_core();
+  ThreadState* const thread = core.recording() ? core.thread() : nullptr;
+  if (thread == nullptr || core.generation() == 0) return;
+  if (core.generation() != thread->seen) core.adopt(*thread);
+  push_ended(*thread, scope);
+}
+
 // On a thread that did not begin it, or that has the number of one that is gone.
 void end_elsewhere(FreeScope& scope) {
   const std::uint64_t end = ticks();
-  const std::lock_guard lock(live_scopes());
-  ThreadState& thread = *scope.open.thread;
-  switch (scope.keeper.load()) {
-    case FreeScope::Keeper::thread:
-      scope.end = end;
-      scope.keeper.store(FreeScope::Keeper::closing, std::memory_order_release);
-      thread.abandoned.fetch_add(1, std::memory_order_release);
-      return;
-    case FreeScope::Keeper::anyone:
-      end_scope(scope.open, end, scope.annotations, scope.failed);
-      forget(thread, scope);
-      if (thread.free_scopes.empty()) retire_ownerless(thread);
-      return;
-    case FreeScope::Keeper::closing:
-    case FreeScope::Keeper::nobody:
-      return;
+  EndedElsewhere told;
+  {
+    const std::lock_guard lock(live_scopes());
+    ThreadState& thread = *scope.open.thread;
+    switch (scope.keeper.load()) {
+      case FreeScope::Keeper::thread:
+        scope.end = end;
+        scope.keeper.store(FreeScope::Keeper::closing, std::memory_order_release);
+        thread.abandoned.fetch_add(1);
+        call_to_slow_path(thread);
+        if (thread.core != global_core().get() || scope.open.operation == 0) return;
+        told = {thread.number, scope.open.operation, scope.open.start, end};
+        break;
+      case FreeScope::Keeper::anyone:
+        end_scope(scope.open, end, scope.annotations, scope.failed);
+        forget(thread, scope);
+        if (thread.free_scopes.empty()) retire_ownerless(thread);
+        return;
+      case FreeScope::Keeper::closing:
+      case FreeScope::Keeper::nobody:
+        return;
+    }
+  }
+  tell_recording(told);
+}
+
+}  // namespace
+
+void close_abandoned(ThreadState& thread) noexcept {
+  // In this order: who ends a scope counts it first, and calls then.
+  return_to_fast_path(thread);
+  if (thread.abandoned.load() == 0) return;
+  auto& all = thread.free_scopes;
+  const auto is_open = [](const std::shared_ptr<FreeScope>& scope) {
+    return scope->keeper.load(std::memory_order_acquire) != FreeScope::Keeper::closing;
+  };
+  // In the order of their ends, from the back: a scope's time in the file cannot be before what is
+  // there.
+  const auto closing = std::partition(all.begin(), all.end(), is_open);
+  std::sort(closing, all.end(), [](const auto& a, const auto& b) { return a->end > b->end; });
+  for (auto left = all.end() - closing; left > 0; --left) {
+    const std::shared_ptr<FreeScope> scope = std::move(all.back());
+    all.pop_back();
+    end_scope(scope->open, scope->end, scope->annotations, scope->failed);
+    thread.abandoned.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
@@ -76,19 +117,6 @@ void close_abandoned_here(Core& core) noexcept {
   close_abandoned(*thread);
   for (ThreadState* const lane : thread->lanes) {
     if (lane != nullptr) close_abandoned(*lane);
-  }
-}
-
-}  // namespace
-
-void close_abandoned(ThreadState& thread) noexcept {
-  if (thread.abandoned.load(std::memory_order_acquire) == 0) return;
-  for (std::size_t i = thread.free_scopes.size(); i-- > 0;) {
-    const std::shared_ptr<FreeScope> scope = thread.free_scopes[i];
-    if (scope->keeper.load(std::memory_order_acquire) != FreeScope::Keeper::closing) continue;
-    end_scope(scope->open, scope->end, scope->annotations, scope->failed);
-    forget(thread, *scope);
-    thread.abandoned.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
@@ -116,6 +144,7 @@ void Scope::end() noexcept {
       scope->keeper.load(std::memory_order_acquire) == detail::FreeScope::Keeper::thread &&
       pthread_equal(scope->thread, pthread_self()) != 0;
   if (!is_here) return detail::end_elsewhere(*scope);
+  detail::close_abandoned(*scope->open.thread);
   detail::end_scope(scope->open, detail::ticks(), scope->annotations, scope->failed);
   detail::forget(*scope->open.thread, *scope);
 }
@@ -142,7 +171,6 @@ Scope Profiler::profile(std::string_view name, const ScopeOptions& options) noex
   try {
     detail::ThreadState* const thread = core_->thread();
     if (thread == nullptr) throw std::bad_alloc();
-    detail::close_abandoned(*thread);
     auto scope = std::make_shared<detail::FreeScope>();
     const std::string annotations = detail::annotations_of(options);
     const detail::OperationId operation = detail::operation_on(*thread, name);
@@ -223,7 +251,6 @@ bool Profiler::start_recording(const std::string& path) noexcept {
   return core_->start_recording(path);
 }
 void Profiler::stop_recording() noexcept {
-  detail::close_abandoned_here(*core_);
   core_->stop_recording();
 }
 

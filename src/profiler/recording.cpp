@@ -71,7 +71,7 @@ std::thread start_quiet_thread(F&& body) {
 
 Recording::Sequence::Sequence(RunFile& file, std::shared_ptr<ThreadState> followed,
                               std::uint32_t id, std::int64_t start_ns, const SteeredClock& clock)
-    : thread(std::move(followed)), slices(file, id, start_ns, clock) {}
+    : thread(std::move(followed)), slices(file, id, getpid(), start_ns, clock) {}
 
 Recording::Recording(Core& core, const std::string& path, bool is_live)
     : core_(core),

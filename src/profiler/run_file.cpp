@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "profiler/write_signals.h"
 
 namespace fathom::detail {
@@ -165,7 +166,8 @@ void RunFile::give_up(const char* reason) {
   failed_ = true;
   // Standard error may be the program's own file by now, too.
   if (identity_of(STDERR_FILENO) != standard_error_) return;
-  std::fprintf(stderr, "fathom: %s: %s. The recording ends here\n", path_.c_str(), reason);
+  base::say(stderr,
+            "fathom: " + base::printable(path_) + ": " + reason + ". The recording ends here\n");
 }
 
 // A write into reserved space is a third cheaper for the system. Small runs reserve little: a

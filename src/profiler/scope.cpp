@@ -6,6 +6,7 @@
 #include "fathom/detail/lanes.h"
 #include "profiler/clock.h"
 #include "profiler/core.h"
+#include "profiler/free_scope.h"
 #include "profiler/thread_state.h"
 
 namespace fathom::detail {
@@ -21,7 +22,7 @@ OperationStats* make_stats(ThreadState& thread, OperationId operation) noexcept 
     const std::lock_guard lock(thread.mutex);
     if (operation > kMaxIndex) thread.wide_operations.emplace(operation, made);
     thread.all_operations.emplace_back(operation, std::move(stats));
-    if (operation <= kMaxIndex) thread.operations[operation] = made;
+    if (operation <= kMaxIndex) thread.own_operations[operation] = made;
     return made;
   } catch (...) {
     return nullptr;
@@ -30,7 +31,7 @@ OperationStats* make_stats(ThreadState& thread, OperationId operation) noexcept 
 
 OperationStats* stats_of(ThreadState& thread, OperationId operation) noexcept {
   if (operation <= kMaxIndex) {
-    OperationStats* const stats = thread.operations[operation];
+    OperationStats* const stats = thread.own_operations[operation];
     return stats != nullptr ? stats : make_stats(thread, operation);
   }
   const auto found = thread.wide_operations.find(operation);
@@ -45,7 +46,7 @@ inline void link(ThreadState& thread, OpenScope& scope, OperationStats* stats,
   scope.children = 0;
   scope.instance = 0;
   scope.parent = thread.open;
-  scope.uncaught = *thread.uncaught;
+  scope.uncaught = *thread.uncaught.load(std::memory_order_relaxed);
   stats->begin();
   thread.open = &scope;
 }
@@ -88,8 +89,8 @@ void push_end(ThreadState& thread, const OpenScope& scope, std::size_t inside, s
 }
 
 // A scope that began while there was a profile to be in, and ends in whatever way.
-void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations,
-                  bool has_failed = false) noexcept {
+void leave_any_way(OpenScope& scope, std::uint64_t end, std::string_view annotations,
+                   bool has_failed) noexcept {
   if (scope.operation == kDisowned) return;
   ThreadState& thread = *scope.thread;
   if (scope.operation == 0) {  // sampling left it out
@@ -99,12 +100,16 @@ void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotati
   // CPUs' clocks may be a few ticks apart.
   end = std::max(end, scope.start);
   const std::uint64_t duration = end - scope.start;
-  const bool failed = has_failed || *thread.uncaught > scope.uncaught;
+  const bool failed = has_failed || *thread.own_uncaught > scope.uncaught;
   const std::optional<std::size_t> inside = count_inside(thread, scope);
   if (!inside) return;
   push_end(thread, scope, *inside, end, failed, annotations);
   (*inside == 0 ? thread.open : outward(thread.open, *inside - 1).parent) = scope.parent;
-  scope.parent->children += duration;
+  // Of those inside, which go on around nothing of it, only the time until now was spent in it.
+  const std::uint64_t inside_it =
+      *inside == 0 ? 0 : end - std::min(end, outward(thread.open, *inside - 1).start);
+  scope.children += inside_it;
+  scope.parent->children += duration - std::min(duration, inside_it);
   if (scope.stats == nullptr) return;  // a reset came in between
   if (scope.instance != 0) {
     thread.core->activities.add(ScopeInstance{scope.instance, scope.parent->instance,
@@ -119,6 +124,13 @@ void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotati
   if (failed) scope.stats->add_failure();
 }
 
+void leave_slowly(OpenScope& scope, std::uint64_t end, std::string_view annotations,
+                  bool has_failed = false) noexcept {
+  if (scope.operation == kDisowned) return;
+  close_abandoned(*scope.thread);
+  leave_any_way(scope, end, annotations, has_failed);
+}
+
 }  // namespace
 
 bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
@@ -126,6 +138,7 @@ bool begin_scope(ThreadState& thread, OpenScope& scope, OperationId operation,
   Core& core = *thread.core;
   const std::uint64_t generation = core.generation();
   if (generation == 0) return false;
+  close_abandoned(thread);
   if (generation != thread.seen) core.adopt(thread);
   if (thread.skipped > 0 || (thread.open == &thread.root && !core.samples(thread))) {
     ++thread.skipped;
@@ -165,7 +178,7 @@ OperationId operation_of(const ThreadState& thread, ScopeRef scope) noexcept {
 
 void end_scope(OpenScope& scope, std::uint64_t end, std::string_view annotations,
                bool failed) noexcept {
-  leave_slowly(scope, end, annotations, failed);
+  leave_any_way(scope, end, annotations, failed);
 }
 
 void disown_open_scopes(ThreadState& thread) noexcept {
@@ -232,7 +245,7 @@ bool enter(OpenScope& scope, Site& site) noexcept {
       thread->generation != global_generation.load(std::memory_order_relaxed)) [[unlikely]] {
     return enter_slowly(scope, site);
   }
-  OperationStats* const stats = thread->operations[index];
+  OperationStats* const stats = thread->operations.load(std::memory_order_relaxed)[index];
   if (stats == nullptr) [[unlikely]]
     return enter_slowly(scope, site);
   link(*thread, scope, stats, index);
@@ -249,7 +262,8 @@ void leave(OpenScope& scope) noexcept {
   ThreadState& thread = *scope.thread;
   const std::uint64_t duration = end - scope.start;
   if (duration >= OperationStats::kLong || scope.stats == nullptr || thread.open != &scope ||
-      scope.instance != 0 || *thread.uncaught != scope.uncaught) [[unlikely]] {
+      scope.instance != 0 || *thread.uncaught.load(std::memory_order_relaxed) != scope.uncaught)
+      [[unlikely]] {
     return leave_any(scope, end);
   }
   if (put(thread, end_word(end))) [[unlikely]]

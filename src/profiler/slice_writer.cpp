@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <protozero/pbf_writer.hpp>
+#include <utility>
 
 #include "profiler/packets.h"
 
@@ -20,9 +21,15 @@ void add_annotation(pbf_writer& event, std::string_view name, auto&& add_value) 
 
 }  // namespace
 
-SliceWriter::SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t start_ns,
-                         const SteeredClock& clock, std::size_t depth)
-    : file_(file), sequence_(sequence), last_ns_(start_ns), clock_(clock), depth_(depth) {
+SliceWriter::SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t pid,
+                         std::int64_t start_ns, const SteeredClock& clock, std::size_t depth)
+    : file_(file),
+      sequence_(sequence),
+      pid_(pid),
+      start_ns_(start_ns),
+      last_ns_(start_ns),
+      clock_(clock),
+      depth_(depth) {
   std::string packet;
   pbf_writer fields(packet);
   fields.add_uint32(pf::packet::kSequenceId, sequence);
@@ -93,9 +100,9 @@ void SliceWriter::write_with_notes(pf::track_event::Type type, OperationId opera
 }
 
 std::uint64_t SliceWriter::advance(std::uint64_t ticks) {
-  const std::int64_t since_last = std::max<std::int64_t>(clock_.ns(ticks) - last_ns_, 0);
-  last_ns_ += since_last;
-  return static_cast<std::uint64_t>(since_last);
+  const std::int64_t now_ns = std::max(clock_.ns(ticks), last_ns_);
+  return static_cast<std::uint64_t>(now_ns) -
+         static_cast<std::uint64_t>(std::exchange(last_ns_, now_ns));
 }
 
 inline std::uint8_t* SliceWriter::append_event(std::uint8_t* at, const Prefix& prefix,
@@ -166,6 +173,21 @@ void SliceWriter::end(std::uint64_t ticks, const WordNotes* notes) {
   } else {
     write(prefixes_[kEnd], since_last);
   }
+}
+
+void SliceWriter::ended(const EndedElsewhere& scope) {
+  const std::uint64_t track = track_number(pid_, start_ns_, scope.thread + std::uint64_t{1});
+  std::string out;
+  append_packet(out, [&](pbf_writer& packet) {
+    packet.add_uint32(pf::packet::kSequenceId, sequence_);
+    pbf_writer run(packet, pf::packet::kFathomRun);
+    pbf_writer end(run, pf::fathom_run::kScopeEnd);
+    end.add_uint64(pf::fathom_scope_end::kTrack, track);
+    end.add_string(pf::fathom_scope_end::kName, operation_name(scope.operation));
+    end.add_int64(pf::fathom_scope_end::kStartNs, clock_.ns(scope.start));
+    end.add_int64(pf::fathom_scope_end::kEndNs, clock_.ns(scope.end));
+  });
+  file_.append(out);
 }
 
 void SliceWriter::restart() {

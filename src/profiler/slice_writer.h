@@ -16,8 +16,9 @@ namespace fathom::detail {
 // prepared bytes, because the writer has a few nanoseconds for each.
 class SliceWriter {
  public:
-  SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t start_ns,
-              const SteeredClock& clock, std::size_t depth = 0);  // so many scopes are open
+  // Of a process that began to record at `start_ns`, with so many scopes open.
+  SliceWriter(RunFile& file, std::uint32_t sequence, std::int64_t pid, std::int64_t start_ns,
+              const SteeredClock& clock, std::size_t depth = 0);
 
   std::size_t depth() const { return depth_; }
 
@@ -25,6 +26,7 @@ class SliceWriter {
   void begin(OperationId operation, std::uint64_t ticks, const WordNotes* notes);
   void end(std::uint64_t ticks, const WordNotes* notes);
   void restart();
+  void ended(const EndedElsewhere& scope);
   std::size_t plain(std::span<const Word> words, WordTime& time);
 
  private:
@@ -47,6 +49,8 @@ class SliceWriter {
 
   RunFile& file_;
   const std::uint32_t sequence_;
+  const std::int64_t pid_;
+  const std::int64_t start_ns_;
   std::int64_t last_ns_;
   const SteeredClock& clock_;
   std::size_t depth_;

@@ -38,6 +38,7 @@ class SpanCollector {
   }
 
   void restart() { open_.clear(); }
+  static void ended(const EndedElsewhere& /*scope*/) {}  // entries() are of scopes that are closed
   static std::size_t plain(std::span<const Word> /*words*/, WordTime& /*time*/) { return 0; }
 
  private:

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <climits>
 #include <new>
 #include <string>
 
@@ -11,6 +12,10 @@
 
 namespace fathom::detail {
 namespace {
+
+// What a thread that is to take the slow path knows of operations, and of its exceptions.
+OperationStats* no_operations[kMaxIndex + 1];
+constexpr unsigned kNotCounted = UINT_MAX;
 
 constexpr std::size_t kTableBytes = (kMaxIndex + 1) * sizeof(OperationStats*);
 
@@ -55,7 +60,8 @@ constinit thread_local std::uint32_t current_lane = 0;
 
 ThreadState::ThreadState(Core& owner, std::uint32_t lane_number)
     : open(&root),
-      uncaught(uncaught_counter()),
+      own_operations(map_table()),
+      own_uncaught(uncaught_counter()),
       core(&owner),
       tid(gettid()),
       number(next_number()),
@@ -64,14 +70,28 @@ ThreadState::ThreadState(Core& owner, std::uint32_t lane_number)
       track_tid(lane_number == 0 ? tid : kFirstLaneTid + number),
       scratch(std::make_unique<Block>()) {
   random = static_cast<std::uint64_t>(tid) * 0x9E3779B97F4A7C15 + 1;
-  operations = map_table();
+  return_to_fast_path(*this);
 }
 
 ThreadState::~ThreadState() {
   const std::lock_guard lock(mutex);
   finish_timeline(*this);
   release_stream(*this);
-  munmap(operations, kTableBytes);
+  munmap(own_operations, kTableBytes);
+}
+
+void call_to_slow_path(ThreadState& thread) noexcept {
+  thread.operations.store(no_operations);
+  thread.uncaught.store(&kNotCounted);
+}
+
+void return_to_fast_path(ThreadState& thread) noexcept {
+  const bool is_there =
+      thread.operations.load(std::memory_order_relaxed) == thread.own_operations &&
+      thread.uncaught.load(std::memory_order_relaxed) == thread.own_uncaught;
+  if (is_there) return;
+  thread.operations.store(thread.own_operations);
+  thread.uncaught.store(thread.own_uncaught);
 }
 
 }  // namespace fathom::detail

@@ -36,12 +36,16 @@ struct ThreadState {
   std::uint64_t generation = kNoGeneration;  // scopes may begin the fast way while this is current
   std::atomic<Word*> cursor = nullptr;       // where the next word goes; there is always room
   OpenScope* open = nullptr;                 // innermost, or &root
-  OperationStats** operations = nullptr;     // by index; [0] is always null
-  const unsigned* uncaught = nullptr;        // exceptions in flight on this thread
+  // By index; [0] is always null. And exceptions in flight on this thread. While another thread
+  // has ended a scope of this one, they point elsewhere, so that scopes begin and end the slow way.
+  std::atomic<OperationStats**> operations = nullptr;
+  std::atomic<const unsigned*> uncaught = nullptr;
 
   static constexpr std::uint64_t kNoGeneration = UINT64_MAX;
 
   OpenScope root{};
+  OperationStats** const own_operations;
+  const unsigned* own_uncaught;
   Core* core = nullptr;
   std::uint64_t seen = kNoGeneration;  // the generation that was last taken notice of
   unsigned skipped = 0;                // open scopes inside one that sampling left out
@@ -81,10 +85,16 @@ extern constinit thread_local ThreadState* current_thread [[gnu::tls_model("init
 // What use_lane() said last.
 extern constinit thread_local std::uint32_t current_lane;
 
+// For another thread: that this one leave its fast path, at its next scope's begin or end.
+void call_to_slow_path(ThreadState& thread) noexcept;
+// For the thread itself, which has heard it.
+void return_to_fast_path(ThreadState& thread) noexcept;
+
 // The thread's words. All but push take the mutex.
 void begin_timeline(ThreadState& thread, bool streaming) noexcept;
 void next_block(ThreadState& thread) noexcept;
 void push_annotations(ThreadState& thread, std::string_view annotations) noexcept;
+void push_ended(ThreadState& thread, const EndedElsewhere& scope) noexcept;
 
 // True where the block is full: then next_block has to follow.
 inline bool put(ThreadState& thread, Word word) noexcept {

@@ -60,6 +60,8 @@ WordCount count_words(const Word* at, const Word* end) {
       ++count.begins;
     } else if (escape_of(*at) == Escape::annotations) {
       at += (value_of(*at) + sizeof(Word) - 1) / sizeof(Word);
+    } else if (escape_of(*at) == Escape::ended) {
+      at += EndedElsewhere::kWords;
     }
   }
   return count;
@@ -126,6 +128,15 @@ void enter_block(ThreadState& thread, bool follows) noexcept {
   }
 }
 
+// For words that are published together, and one more.
+Word* room_for(ThreadState& thread, std::size_t words) noexcept {
+  const Word* const at = thread.cursor.load(std::memory_order_relaxed);
+  if (static_cast<std::size_t>(thread.block->words + Block::kWords - at) <= words) {
+    next_block(thread);
+  }
+  return thread.cursor.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void begin_timeline(ThreadState& thread, bool streaming) noexcept {
@@ -146,15 +157,21 @@ void push_annotations(ThreadState& thread, std::string_view annotations) noexcep
   constexpr std::size_t kMostWords = Block::kWords / 2;
   const std::size_t words = (annotations.size() + sizeof(Word) - 1) / sizeof(Word);
   if (words == 0 || words > kMostWords) return;
-  Word* at = thread.cursor.load(std::memory_order_relaxed);
-  if (static_cast<std::size_t>(thread.block->words + Block::kWords - at) <= words + 1) {
-    next_block(thread);
-    at = thread.cursor.load(std::memory_order_relaxed);
-  }
+  Word* at = room_for(thread, words + 1);
   append_word(at, escape_word(Escape::annotations, annotations.size()));
   at[words - 1] = 0;
   std::memcpy(at, annotations.data(), annotations.size());
   thread.cursor.store(at + words, std::memory_order_release);
+  settle(thread);
+}
+
+void push_ended(ThreadState& thread, const EndedElsewhere& scope) noexcept {
+  Word* at = room_for(thread, 1 + EndedElsewhere::kWords);
+  append_word(at, escape_word(Escape::ended, scope.thread));
+  append_word(at, scope.operation);
+  append_word(at, scope.start);
+  append_word(at, scope.end);
+  thread.cursor.store(at, std::memory_order_release);
   settle(thread);
 }
 

@@ -24,6 +24,7 @@ struct WordNotes {
 // The handler has begin(operation, ticks, notes), end(ticks, notes), with notes null where nothing
 // was said, and restart(): words are
 // missing, and the scopes that are open now begin again, with the time that they really began.
+// ended(EndedElsewhere): of another thread's scope.
 // And plain(words, time), which may take any number of begins and ends off the front by itself.
 class WordReader {
  public:
@@ -75,6 +76,12 @@ class WordReader {
   // How many of the words that follow belong to the escape.
   template <typename Handler>
   std::size_t escape(Word word, std::span<const Word> rest, Handler&& handler) {
+    if (escape_of(word) == Escape::ended) {
+      if (rest.size() < EndedElsewhere::kWords) return rest.size();
+      handler.ended(EndedElsewhere{static_cast<std::uint32_t>(value_of(word)),
+                                   static_cast<OperationId>(rest[0]), rest[1], rest[2]});
+      return EndedElsewhere::kWords;
+    }
     noted_ = true;
     switch (escape_of(word)) {
       case Escape::operation:
@@ -98,6 +105,8 @@ class WordReader {
       case Escape::restart:
         handler.restart();
         return 0;
+      case Escape::ended:
+        return 0;  // above
     }
     return 0;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "profiler/operations.h"
@@ -28,6 +29,18 @@ enum class Escape : std::uint8_t {
   instance,     // the next end is of the scope that GPU work knows by this number
   time,         // the high 16 bits of the times that follow
   restart,      // words are missing before this; the scopes open here begin again
+  ended,        // this thread has ended a scope of another, which is in the three words that follow
+};
+
+// A scope that another thread than its own has ended. Its own thread closes it when it next begins
+// or ends one; where it never does, this is how the end is known.
+struct EndedElsewhere {
+  static constexpr std::size_t kWords = 3;  // after the escape, whose value is the thread
+
+  std::uint32_t thread = 0;  // its number in the profiler
+  OperationId operation = 0;
+  std::uint64_t start = 0;  // ticks
+  std::uint64_t end = 0;
 };
 
 constexpr Word begin_word(std::uint64_t ticks, Word index) {

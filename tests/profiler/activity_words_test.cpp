@@ -72,4 +72,16 @@ TEST(ActivityWords, TakeTheRoomOfWhatIsThere) {
   EXPECT_EQ(put_activity(words.data(), call) - words.data(), 6);
 }
 
+// What a process left behind in memory may be anything.
+TEST(ActivityWords, OfValuesThatThereAreNotAreOthers) {
+  std::array<std::uint64_t, kMostActivityWords> words = {};
+  put_activity(words.data(), GpuActivity{});
+  words[0] |= std::uint64_t{13} << activity_word::kKindAt;
+  words[0] |= std::uint64_t{15} << activity_word::kDirectionAt;
+  const std::uint64_t* at = words.data();
+  const GpuActivity activity = take_activity(at);
+  EXPECT_EQ(activity.kind, ActivityKind::other);
+  EXPECT_EQ(activity.direction, CopyDirection::unknown);
+}
+
 }  // namespace fathom::detail::activity_words_test

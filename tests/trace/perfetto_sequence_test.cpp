@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trace/perfetto_builder.h"
+#include "trace/read/perfetto/args.h"
 
 namespace fathom::trace::perfetto_sequence_test {
 
@@ -224,6 +225,63 @@ TEST(PerfettoSequence, CutAtAnyByteWhatCameBeforeIsThere) {
     const auto expected = std::upper_bound(ends.begin(), ends.end(), cut) - ends.begin();
     ASSERT_EQ(finished, static_cast<std::size_t>(expected)) << "cut at " << cut;
   }
+}
+
+// Packets that take turns are unpacked again and again, until it is too much: then somebody says
+// so.
+TEST(PerfettoSequence, CompressedPacketsThatMayNotBeUnpackedAgainAreSaid) {
+  PerfettoBuilder inner;
+  inner.begin(5, 10, "a").end(5, 20);
+  std::string packed(compressBound(inner.bytes().size()), '\0');
+  uLongf size = packed.size();
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(inner.bytes().data()), inner.bytes().size());
+  packed.resize(size);
+  std::string packet;
+  pbf_writer(packet).add_message(pf::packet::kCompressedPackets, packed);
+  UnpackedPackets packets(UnpackedPackets::Bytes{1});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(*packets.at(0, packet), inner.bytes());
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  ::testing::internal::CaptureStderr();
+  for (const std::uint64_t place : {1, 2}) EXPECT_EQ(*packets.at(place, packet), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "fathom: arguments in compressed packets are left out from here on: to unpack them "
+            "takes many times the size of the file\n");
+}
+
+// A scope that another thread ended, as that thread tells of it: used where its own track does not.
+TEST(PerfettoSequence, TheEndOfAScopeMayBeKnownToAnotherThread) {
+  const auto ended = [](PerfettoBuilder& trace, std::uint64_t track, std::int64_t start_ns,
+                        std::int64_t end_ns) {
+    trace.packet([&](pbf_writer& packet) {
+      PerfettoBuilder::add(packet, pf::packet::kFathomRun, [&](pbf_writer& run) {
+        PerfettoBuilder::add(run, pf::fathom_run::kScopeEnd, [&](pbf_writer& end) {
+          end.add_uint64(pf::fathom_scope_end::kTrack, track);
+          end.add_string(pf::fathom_scope_end::kName, "handed over");
+          end.add_int64(pf::fathom_scope_end::kStartNs, start_ns);
+          end.add_int64(pf::fathom_scope_end::kEndNs, end_ns);
+        });
+      });
+    });
+  };
+  constexpr std::int64_t kMs = 1'000'000;
+  PerfettoBuilder trace;
+  trace.begin(5, 10 * kMs, "handed over").begin(6, 10 * kMs, "handed over");
+  ended(trace, 5, 10 * kMs - 300, 10 * kMs - 200);  // one before it, which its own track has closed
+  ended(trace, 5, 10 * kMs + 7, 30 * kMs);
+  ended(trace, 5, 10 * kMs + 900, 50 * kMs);
+  ended(trace, 6, 18 * kMs, 30 * kMs);  // another one
+  ended(trace, 7, INT64_MIN, INT64_MAX);
+  trace.begin(8, 15 * kMs, "handed over").end(8, 20 * kMs);
+  ended(trace, 8, 15 * kMs, 40 * kMs);  // has ended on its own track
+  trace.begin(9, 90 * kMs, "later").end(9, 91 * kMs);
+  const Trace read_back = read(trace.bytes());
+  EXPECT_EQ(spans_of(read_back),
+            "handed over 10000000+20000000\nhanded over 10000000+81000000\n"
+            "handed over 15000000+5000000\nlater 90000000+1000000\n");
+  EXPECT_NE(read_back.spans.kind[0], SpanKind::unfinished);
+  EXPECT_EQ(read_back.spans.kind[1], SpanKind::unfinished);
 }
 
 }  // namespace fathom::trace::perfetto_sequence_test

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/json_scan.h"
 #include "base/json_writer.h"
+#include "base/printable.h"
 #include "perfetto/fields.h"
 #include "trace/read/perfetto/message_fields.h"
 
@@ -174,7 +176,7 @@ std::string_view packet_at(std::string_view trace, std::uint64_t byte) {
 }  // namespace
 
 UnpackedPackets::UnpackedPackets(std::uint64_t file_bytes)
-    : left_(kMostTimesUnpacked * file_bytes + kAlwaysUnpacked) {}
+    : UnpackedPackets(Bytes{kMostTimesUnpacked * file_bytes + kAlwaysUnpacked}) {}
 
 std::shared_ptr<const std::string> UnpackedPackets::at(std::uint64_t byte,
                                                        std::string_view packet) {
@@ -186,6 +188,11 @@ std::shared_ptr<const std::string> UnpackedPackets::at(std::uint64_t byte,
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
     return known->second;
+  }
+  if (left_ == 0 && !std::exchange(has_said_, true)) {
+    base::say(stderr,
+              "fathom: arguments in compressed packets are left out from here on: to unpack them "
+              "takes many times the size of the file\n");
   }
   std::string unpacked;
   bool damaged = false;

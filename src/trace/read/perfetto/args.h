@@ -17,10 +17,15 @@ namespace fathom::trace {
 
 // What compressed packets unpack to. The last ones asked for are kept: all arguments in one would
 // unpack it again and again. All that is ever unpacked is bounded by the size of the file, so that
-// packets which take turns cannot make it endless; after that, there is nothing more to be had.
+// packets which take turns cannot make it endless; after that there is nothing more to be had, and
+// one line on standard error says so.
 class UnpackedPackets {
  public:
   explicit UnpackedPackets(std::uint64_t file_bytes);
+  struct Bytes {
+    std::uint64_t most = 0;
+  };
+  explicit UnpackedPackets(Bytes unpacked) : left_(unpacked.most) {}
 
   // Of the packet at this byte of the file; null where it is not a compressed one.
   std::shared_ptr<const std::string> at(std::uint64_t byte, std::string_view packet);
@@ -30,6 +35,7 @@ class UnpackedPackets {
 
   std::mutex mutex_;
   std::uint64_t left_;
+  bool has_said_ = false;  // that nothing is left
   std::list<std::pair<std::uint64_t, std::shared_ptr<const std::string>>> kept_;  // last used first
 };
 

@@ -151,7 +151,7 @@ void PerfettoReader::read_thread(std::string_view message) {
 
 Trace PerfettoReader::finish(std::string_view bytes, std::shared_ptr<const void> owner) {
   flows_.finish();
-  tracks_.finish(end_ns_);
+  tracks_.finish(end_ns_, run_.scope_ends);
   if (run_.time_shift_ns != 0) shift_times(part_, -run_.time_shift_ns);
   RunInfo info = std::move(run_.info);
   info.format = run_.is_recording ? "Fathom run" : "Perfetto";

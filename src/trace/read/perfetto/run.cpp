@@ -29,6 +29,17 @@ NamedFigures read_operation(std::string_view message) {
   return operation;
 }
 
+ScopeEnd read_scope_end(std::string_view message) {
+  ScopeEnd end;
+  for (Fields f(message); f.next();) {
+    if (f.number() == pf::fathom_scope_end::kTrack) end.track = f.value();
+    if (f.number() == pf::fathom_scope_end::kName) end.name = f.bytes();
+    if (f.number() == pf::fathom_scope_end::kStartNs) end.start_ns = f.signed_value();
+    if (f.number() == pf::fathom_scope_end::kEndNs) end.end_ns = f.signed_value();
+  }
+  return end;
+}
+
 DeviceInfo read_device(std::string_view message) {
   DeviceInfo device;
   for (Fields f(message); f.next();) {
@@ -131,6 +142,9 @@ void FathomRun::read(std::string_view message) {
         break;
       case pf::fathom_run::kDevice:
         add_device(read_device(f.bytes()));
+        break;
+      case pf::fathom_run::kScopeEnd:
+        scope_ends.push_back(read_scope_end(f.bytes()));
         break;
       case pf::fathom_run::kOperation:
         add_operation(read_operation(f.bytes()));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/builder.h"
+#include "trace/read/perfetto/tracks.h"
 
 namespace fathom::trace {
 
@@ -13,6 +14,7 @@ struct FathomRun {
   RunInfo info;
   std::vector<NamedFigures> operations;
   std::int64_t time_shift_ns = 0;
+  std::vector<ScopeEnd> scope_ends;
   bool is_recording = false;  // by Fathom itself: events without a category are scopes
 
   void read(std::string_view message);

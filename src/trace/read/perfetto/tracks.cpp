@@ -1,7 +1,11 @@
 #include "trace/read/perfetto/tracks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "perfetto/fields.h"
@@ -265,8 +269,47 @@ TrackId PerfettoTracks::resolve_counter(SlotId slot) {
   return at->second;
 }
 
-void PerfettoTracks::finish(std::int64_t end_ns) {
+// What is open still: until its end, where somebody else knows it. Rows carry slots here.
+void PerfettoTracks::close_open(std::int64_t end_ns, const std::vector<ScopeEnd>& ends) {
+  using Begin = std::tuple<std::uint64_t, NameId, std::int64_t>;
+  // A clock that was steered in between may say so much else of one instant.
+  constexpr std::int64_t kApart = 1'000'000;
+  std::map<Begin, std::int64_t> known;
+  for (const ScopeEnd& end : ends) {
+    if (end.start_ns < 0 || end.end_ns < end.start_ns) continue;
+    known[{end.track, part_.names.intern(end.name), end.start_ns}] = end.end_ns;
+  }
+  // Of the scopes of this name that began at about that time, and ended later, the nearest.
+  const auto end_of = [&](const SpanRow& row) {
+    const Begin begin = {slots_[row.track].uuid, row.name, row.start_ns};
+    const auto apart = [&](auto at) {
+      const auto& [track, name, start_ns] = at->first;
+      if (track != std::get<0>(begin) || name != row.name || at->second < row.start_ns) {
+        return kApart;
+      }
+      return std::min(std::abs(start_ns - std::max<std::int64_t>(row.start_ns, 0)), kApart);
+    };
+    auto nearest = known.lower_bound(begin);
+    if (nearest == known.end() && nearest != known.begin()) --nearest;
+    if (nearest != known.begin() && apart(std::prev(nearest)) < apart(nearest)) --nearest;
+    return nearest != known.end() && apart(nearest) < kApart ? nearest : known.end();
+  };
+  for (SpanRow& row : part_.spans) {
+    if (row.duration_ns != kStillOpen) continue;
+    if (const auto end = end_of(row); end != known.end()) {
+      row.duration_ns = end->second - std::max<std::int64_t>(row.start_ns, 0);
+      known.erase(end);
+      continue;
+    }
+    row.duration_ns = std::max<std::int64_t>(end_ns - row.start_ns, 0);
+    row.kind = SpanKind::unfinished;
+    part_.warnings.add(WarningKind::unmatched_begin, byte_of(row.source));
+  }
+}
+
+void PerfettoTracks::finish(std::int64_t end_ns, const std::vector<ScopeEnd>& ends) {
   for (auto& [slot, edges] : edges_) match_by_time(slot, edges);
+  close_open(end_ns, ends);
   gather_processes();
   std::vector<TrackId> tracks(slots_.size(), 0);
   for (SlotId slot = 0; slot < slots_.size(); ++slot) {
@@ -274,13 +317,7 @@ void PerfettoTracks::finish(std::int64_t end_ns) {
     const bool is_thread = known != nullptr && (known->ours || known->tid) && !known->is_counter;
     if (slots_[slot].is_used || is_thread) tracks[slot] = resolve(slot);
   }
-  for (SpanRow& row : part_.spans) {
-    row.track = tracks[row.track];
-    if (row.duration_ns != kStillOpen) continue;
-    row.duration_ns = std::max<std::int64_t>(end_ns - row.start_ns, 0);
-    row.kind = SpanKind::unfinished;
-    part_.warnings.add(WarningKind::unmatched_begin, byte_of(row.source));
-  }
+  for (SpanRow& row : part_.spans) row.track = tracks[row.track];
   for (Instant& instant : part_.instants) instant.track = tracks[instant.track];
   for (MemoryEvent& event : part_.memory) event.track = tracks[event.track];
   for (FlowPoint& point : part_.flows) point.track = tracks[point.track];

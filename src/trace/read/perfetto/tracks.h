@@ -34,6 +34,14 @@ TrackDescriptor read_track_descriptor(std::string_view message, std::uint64_t& u
 TrackDescriptor read_thread_descriptor(std::string_view message);
 TrackDescriptor read_process_descriptor(std::string_view message);
 
+// When a scope ended that another thread than its own has ended.
+struct ScopeEnd {
+  std::uint64_t track = 0;  // uuid
+  std::string name;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
 // Tracks that events imply which do not name one.
 std::uint64_t legacy_thread_uuid(std::int64_t pid, std::int64_t tid);
 std::uint64_t legacy_process_uuid(std::int64_t pid);
@@ -60,8 +68,9 @@ class PerfettoTracks {
   // A value of a counter that may count in steps and in units of its own.
   void add_counter_step(SlotId slot, std::int64_t time_ns, double value);
 
-  // Closes what is open, gives every row its track. `end_ns` is the end of the trace.
-  void finish(std::int64_t end_ns);
+  // Closes what is open, gives every row its track. `end_ns` is the end of the trace; of `ends`,
+  // those are used whose scopes are open.
+  void finish(std::int64_t end_ns, const std::vector<ScopeEnd>& ends);
 
   // Tracks found out of order that were not expected to be: read again, with these.
   const std::unordered_set<std::uint64_t>& found_unordered() const { return found_unordered_; }
@@ -86,6 +95,7 @@ class PerfettoTracks {
   void match_by_time(SlotId slot, std::vector<Edge>& edges);
   void close(SpanRow& row, std::int64_t end_ns);
   void gather_processes();
+  void close_open(std::int64_t end_ns, const std::vector<ScopeEnd>& ends);
   TrackId resolve(SlotId slot);
   std::optional<std::int64_t> pid_of(SlotId slot) const;
   TrackId resolve_counter(SlotId slot);
