@@ -87,7 +87,8 @@ std::uint64_t DeviceTrace::track_of(const GpuDevice& device, std::size_t metric,
   track.add_string(pf::track_descriptor::kName,
                    fmt::format("GPU {} · {} ({})", device.index, kTracedMetrics[metric].name,
                                kTracedMetrics[metric].unit));
-  pbf_writer(track, pf::track_descriptor::kCounter);
+  // An empty one says that it is a counter; a writer of a message that stays empty leaves it out.
+  track.add_message(pf::track_descriptor::kCounter, std::string());
   return at->second;
 }
 
