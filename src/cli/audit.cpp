@@ -24,8 +24,8 @@ struct AuditOptions {
   std::string file;
 };
 
-Ending run(const AuditOptions& options) {
-  const serve::AuditVerdict verdict = serve::verify_audit(options.file);
+Ending run(const AuditOptions& options, Files& files) {
+  const serve::AuditVerdict verdict = serve::verify_audit(files.name_to_open(options.file));
   const std::string file = base::printable(options.file);
   if (!verdict.fault.empty()) {
     base::say(stdout, fmt::format("{}: line {} {}\n", file, verdict.at_line, verdict.fault));
@@ -54,7 +54,7 @@ Command audit_command() {
                              .choices = {"verify"},
                              .is_required = true});
   command.positional("FILE", &options->file, "The audit log");
-  command.run = [options](Files&) { return run(*options); };
+  command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }
 

@@ -268,6 +268,7 @@ void Command::peak(std::string& into) {
 }
 
 void Command::json(Outputs& outputs, const std::string& what, JsonWord word) {
+  outputs.document = name;
   options.push_back({.names = kJson,
                      .target = &outputs,
                      .what = what,

@@ -98,6 +98,7 @@ void read_sides(const CompareOptions& options, Files& files, std::vector<compare
 }
 
 Ending run(CompareOptions options, Files& files) {
+  if (options.history) options.outputs.document = "history";
   resolve(options.outputs, files);
   if (options.history) return run_history(options, files);
   if (options.repeat > 0) {

@@ -61,14 +61,28 @@ void Files::expect_no_input(const std::string& path) const {
   if (same_file(inputs_, path) != inputs_.end()) refuse(path);
 }
 
-trace::Trace Files::load(const std::string& path) {
-  if (path.empty()) throw BadUsage("FILE is empty");
+bool Files::is_standard_input(const std::string& path) {
   will_read(path);
-  if (path == kStandard && std::exchange(is_standard_input_read_, true)) {
+  if (path != kStandard) return false;
+  if (std::exchange(is_standard_input_read_, true)) {
     throw base::Error(kStandardInput, "can be read only once", "Name files for the others");
   }
-  trace::Trace trace =
-      path == kStandard ? trace::read_trace(STDIN_FILENO, kStandardInput) : trace::read_trace(path);
+  return true;
+}
+
+std::shared_ptr<const trace::Input> Files::open(const std::string& path) {
+  return is_standard_input(path) ? trace::Input::open(STDIN_FILENO, kStandardInput)
+                                 : trace::Input::open(path);
+}
+
+std::string Files::name_to_open(const std::string& path) {
+  return is_standard_input(path) ? "/dev/stdin" : path;
+}
+
+trace::Trace Files::load(const std::string& path) {
+  if (path.empty()) throw BadUsage("FILE is empty");
+  trace::Trace trace = is_standard_input(path) ? trace::read_trace(STDIN_FILENO, kStandardInput)
+                                               : trace::read_trace(path);
   input_was_damaged_ |= trace.warnings.count(trace::WarningKind::damaged_packing) > 0;
   for (const trace::Warning& warning : trace.warnings.all()) {
     base::say(stderr, fmt::format("fathom: {}: {}\n", shown(path), describe(warning)));

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "trace/read/input.h"
 #include "trace/trace.h"
 
 namespace fathom::cli {
@@ -19,6 +21,10 @@ class Files {
   void will_write(const std::string& path);  // as early as it is known: there is work to lose
   void expect_no_input(const std::string& path) const;  // of what is written first and then read
 
+  // Opens what is no trace. Of what is opened by name, the name: that of standard input for "-".
+  std::shared_ptr<const trace::Input> open(const std::string& path);
+  std::string name_to_open(const std::string& path);
+
   // Reads a trace and tells, on standard error, what was lost of it: one line per kind of loss.
   trace::Trace load(const std::string& path);
 
@@ -28,6 +34,8 @@ class Files {
   bool input_was_damaged() const { return input_was_damaged_; }
 
  private:
+  bool is_standard_input(const std::string& path);  // which is then read
+
   std::vector<std::string> inputs_;
   std::vector<std::string> outputs_;
   bool input_was_damaged_ = false;

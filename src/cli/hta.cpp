@@ -14,6 +14,7 @@
 #include "cli/host_time.h"
 #include "explain/analysis.h"
 #include "report/hta_report.h"
+#include "report/json/document.h"
 #include "report/page/page.h"
 #include "report/page/rank_timelines.h"
 #include "report/page/summary.h"
@@ -35,8 +36,6 @@ Examples:
   fathom hta traces/ -o report.html
   fathom hta traces/ --json findings.json
   fathom hta traces/ --json | python3 -m json.tool)";
-
-constexpr std::string_view kFindingsBegin = R"({"schema":"https://fathom.invalid/hta.schema.json")";
 
 struct HtaCommandOptions {
   std::vector<std::string> files;
@@ -130,7 +129,7 @@ Ending run(HtaCommandOptions options, Files& files) {
   const bool is_named_twice = std::ranges::find(options.files, outputs.json) != options.files.end();
   if (!outputs.json.empty() && outputs.json != kStandard && !is_named_twice &&
       (fs::is_directory(outputs.json, ignored) ||
-       is_something_else(outputs.json, kFindingsBegin))) {
+       is_something_else(outputs.json, report::document_begin(outputs.document)))) {
     options.files.insert(options.files.begin(), std::exchange(outputs.json, {}));
   }
   resolve(outputs, files);

@@ -111,9 +111,9 @@ int main(int argc, char** argv) {
   cli::keep_memory();
   record::hold_standard_descriptors();
   cli::Ending ending = cli::run_or_say_why_not(argc, argv);
-  // Output that a full disk swallowed must not look like success.
+  // Output that a full disk swallowed must not look like an answer, be it good or bad.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!is_written && ending.status == 0 && !ending.is_the_programs)
+  if (!is_written && ending.status != cli::kBadUsageOrInput && !ending.is_the_programs)
     ending = cli::say("standard output: cannot write");
   if (ending.signal != 0) record::end_like({.signal = ending.signal});
   return ending.status;

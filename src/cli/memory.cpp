@@ -88,7 +88,7 @@ Ending show_file(MemoryOptions options, Files& files) {
 
 Ending record_and_show(const MemoryOptions& options, Files& files) {
   expect_no_standard_output(options.outputs.page, options.outputs.json);
-  files.will_write(options.outputs.json);
+  expect_json(options.outputs, files);
   const bool is_reserved = options.outputs.page.empty();
   const std::string output =
       is_reserved ? record::reserve_run_file(kDefaultRun) : options.outputs.page;
@@ -100,7 +100,7 @@ Ending record_and_show(const MemoryOptions& options, Files& files) {
     throw;
   }
   say_of_run([&] {
-    say_how_it_ended(run.ended);
+    say_how_it_ended(run);
     if (run.readable.empty()) return;
     const trace::Trace trace = files.load(run.readable);
     show(options, explain::Analysis(trace, output), stderr, files);

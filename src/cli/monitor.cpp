@@ -202,7 +202,7 @@ Ending run(const MonitorOptions& options, Files& files) {
   const bool is_screen = !options.once && !options.json && base::is_terminal(stdout);
   const bool follows = !options.once && (options.json || !options.record.empty());
   Recording recording(options.record, files);
-  Monitor monitor(config_of(options.settings));
+  Monitor monitor(config_of(options.settings, files));
   end_in_order();
   monitor.start();
   if (is_screen) {

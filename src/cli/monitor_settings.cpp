@@ -72,9 +72,9 @@ void add_settings(Command& command, MonitorSettings& settings) {
       list_of(names), command.notes);
 }
 
-MonitorConfig config_of(const MonitorSettings& settings) {
+MonitorConfig config_of(const MonitorSettings& settings, Files& files) {
   MonitorConfig config;
-  if (!settings.file.empty()) config = read_monitor_config(settings.file);
+  if (!settings.file.empty()) config = read_monitor_config(files.name_to_open(settings.file));
   std::vector<monitor::Setting> named;
   for (std::size_t i = 0; i < settings.texts.size(); ++i) {
     const monitor::ConfigField& field = monitor::config_fields()[i];

@@ -21,6 +21,6 @@ struct MonitorSettings {
 void add_settings(Command& command, MonitorSettings& settings);
 
 // Throws base::Error.
-MonitorConfig config_of(const MonitorSettings& settings);
+MonitorConfig config_of(const MonitorSettings& settings, Files& files);
 
 }  // namespace fathom::cli

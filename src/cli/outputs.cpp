@@ -13,6 +13,7 @@
 #include "base/printable.h"
 #include "base/shell_word.h"
 #include "base/terminal.h"
+#include "report/json/document.h"
 #include "report/page/page.h"
 #include "trace/read/input.h"
 
@@ -20,16 +21,23 @@ namespace fathom::cli {
 namespace {
 
 // The one written last would take the place of the other. A device or a pipe can be both.
-void expect_two_files(const Outputs& outputs) {
-  if (outputs.page.empty() || outputs.json.empty()) return;
+void expect_two_files(const OtherOutput& one, const OtherOutput& two) {
+  if (one.path.empty() || two.path.empty()) return;
+  if (one.path == kStandard || two.path == kStandard) return;  // counted below
   namespace fs = std::filesystem;
   std::error_code unknown;
-  if (fs::exists(outputs.page, unknown) && !fs::is_regular_file(outputs.page, unknown)) return;
-  const bool is_one =
-      fs::equivalent(outputs.page, outputs.json, unknown) ||
-      fs::weakly_canonical(outputs.page, unknown) == fs::weakly_canonical(outputs.json, unknown);
+  if (fs::exists(one.path, unknown) && !fs::is_regular_file(one.path, unknown)) return;
+  const bool is_one = fs::equivalent(one.path, two.path, unknown) ||
+                      fs::weakly_canonical(fs::absolute(one.path, unknown), unknown) ==
+                          fs::weakly_canonical(fs::absolute(two.path, unknown), unknown);
   if (!is_one) return;
-  throw base::Error(outputs.page, "named for both -o and --json", "Name two different files");
+  throw base::Error(one.path, "named for both " + one.what + " and " + two.what,
+                    "Name two different files");
+}
+
+[[noreturn]] void refuse_json(const std::string& path) {
+  throw base::Error(path, "exists and is not JSON from this command, so it is not overwritten",
+                    "Name another file, or put --json last to print to standard output");
 }
 
 void expect_one_on_standard_output(const Outputs& outputs, const std::string& other) {
@@ -58,7 +66,7 @@ void write_whole(std::string text, base::Output&& output) {
 
 }  // namespace
 
-void resolve(Outputs& outputs, Files& files, const std::string& other) {
+void resolve(Outputs& outputs, Files& files, const OtherOutput& other) {
   if (outputs.json == kStandard) outputs.json.clear();
   if (outputs.page.ends_with(".json")) {
     if (!outputs.wants_json || !outputs.json.empty()) {
@@ -67,14 +75,26 @@ void resolve(Outputs& outputs, Files& files, const std::string& other) {
     }
     outputs.json = std::exchange(outputs.page, {});
   }
-  expect_two_files(outputs);
-  expect_one_on_standard_output(outputs, other);
-  files.will_write(outputs.json);
+  const OtherOutput json = {outputs.json, "--json"};
+  const OtherOutput page = {outputs.page, "-o"};
+  expect_two_files(page, json);
+  expect_two_files(other, json);
+  expect_two_files(other, page);
+  expect_one_on_standard_output(outputs, other.path);
+  expect_json(outputs, files);
   files.will_write(outputs.page);
   if (is_something_else(outputs.page, report::page_begin())) {
     throw base::Error(outputs.page,
                       "exists and is not a page from Fathom, so it is not overwritten",
                       "Name another file");
+  }
+}
+
+void expect_json(const Outputs& outputs, Files& files) {
+  if (outputs.json.empty()) return;
+  files.will_write(outputs.json);
+  if (is_something_else(outputs.json, report::document_begin(outputs.document))) {
+    refuse_json(outputs.json);
   }
 }
 
@@ -92,10 +112,7 @@ void write_text(std::string text, const std::string& path, Files& files) {
 
 void write_json(std::string text, const std::string& path, Files& files) {
   // As far as it says which command's it is, whatever the version.
-  if (is_something_else(path, std::string_view(text).substr(0, text.find(',')))) {
-    throw base::Error(path, "exists and is not JSON from this command, so it is not overwritten",
-                      "Name another file, or put --json last to print to standard output");
-  }
+  if (is_something_else(path, std::string_view(text).substr(0, text.find(',')))) refuse_json(path);
   write_text(std::move(text), path, files);
 }
 

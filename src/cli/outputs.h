@@ -13,23 +13,31 @@ namespace fathom::cli {
 // page. "-" names standard output, which takes one answer: a page there stands in for the text.
 struct Outputs {
   bool wants_json = false;
-  std::string json;  // a file; standard output where it is empty
-  std::string page;  // a file; no page where it is empty
+  std::string json;      // a file; standard output where it is empty
+  std::string page;      // a file; no page where it is empty
+  std::string document;  // what the JSON is: its schema's name. Command::json() sets the command's
 
   bool wants_text() const { return (!wants_json || !json.empty()) && page != kStandard; }
 };
 
 // Decides what -o and --json mean together, that neither is a file that is read, and that the page
-// does not replace something else. A page is not called .json: with --json, -o then names the file
-// for it. `other` is a file that the command writes too.
-void resolve(Outputs& outputs, Files& files, const std::string& other = {});
+// does not replace something else, nor JSON. A page is not called .json: with --json, -o then names
+// the file for it. `other` is a file that the command writes too.
+struct OtherOutput {
+  std::string path = {};
+  std::string what = {};  // "--chrome"
+};
+void resolve(Outputs& outputs, Files& files, const OtherOutput& other = {});
 
 // Writes text to standard output where no file is named; else to a file, whole or not at all and
 // never over an input, and says so on standard error.
 void write_text(std::string text, const std::string& path, Files& files);
 
-// The same for what `--json` writes. The word after `--json` may be meant as input: a file that is
-// there and begins otherwise is not overwritten.
+// Of what `--json` writes, before there is work to lose. The word after `--json` may be meant as
+// input: a file that is there and begins otherwise is not overwritten.
+void expect_json(const Outputs& outputs, Files& files);
+
+// The same once more, as the file may have come since; then like write_text.
 void write_json(std::string text, const std::string& path, Files& files);
 
 // The same for a page; standard output is written to as it is.

@@ -152,7 +152,7 @@ void expect_numbered_files(const ProfileOptions& options) {
 
 Ending run(const ProfileOptions& options, Files& files) {
   expect_no_standard_output(options.output, options.outputs.json);
-  files.will_write(options.outputs.json);
+  expect_json(options.outputs, files);
   expect_numbered_files(options);
   RecordedRun recorded;
   const record::Ended& ended = recorded.ended;
@@ -175,7 +175,7 @@ Ending run(const ProfileOptions& options, Files& files) {
     }
     say_of_run([&] {
       last.reset();
-      say_how_it_ended(ended);
+      say_how_it_ended(recorded);
       if (recorded.readable.empty()) return;
       last.emplace(recorded.readable, output, files);
       if (options.repeat > 1) sessions.push_back(last->analysis.session());
@@ -220,6 +220,7 @@ Command profile_command() {
                "The session as JSON (of the last run with --repeat): to FILE, or to standard error "
                "instead of the text",
                JsonWord::is_a_file);
+  options->outputs.document = "session";
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

@@ -65,13 +65,16 @@ void say_of_run(const std::function<void()>& say) noexcept {
   }
 }
 
-void say_how_it_ended(const record::Ended& ended) {
+void say_how_it_ended(const RecordedRun& run) {
+  const record::Ended& ended = run.ended;
   if (ended.signal != 0) {
+    // What had not been written is found in memory, where there is such memory.
+    const bool is_all_there = run.parts != nullptr && !run.parts->live_folder().empty();
     base::say(stderr,
-              fmt::format(
-                  "fathom: the program was killed by signal {} ({}). The recording covers it until "
-                  "shortly before.\n",
-                  ended.signal, strsignal(ended.signal)));
+              fmt::format("fathom: the program was killed by signal {} ({}). The recording covers "
+                          "it until {}.\n",
+                          ended.signal, strsignal(ended.signal),
+                          is_all_there ? "then" : "shortly before"));
   } else if (ended.exit_status != 0) {
     base::say(stderr, fmt::format("fathom: the program ended with status {}\n", ended.exit_status));
   }

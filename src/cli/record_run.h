@@ -44,6 +44,6 @@ void expect_no_standard_output(const std::string& run, const std::string& json);
 void say_of_run(const std::function<void()>& say) noexcept;
 
 // Says so on standard error where it did not end well.
-void say_how_it_ended(const record::Ended& ended);
+void say_how_it_ended(const RecordedRun& run);
 
 }  // namespace fathom::cli

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
@@ -67,7 +68,7 @@ std::string to_json(const Answer& answer) {
 
 std::string to_text(const Answer& answer, std::size_t width) {
   const auto& devices = answer.router.devices();
-  std::string text = answer.router.reason(answer.route) + "\n\n";
+  std::string text = base::printable(answer.router.reason(answer.route)) + "\n\n";
   base::Table table({"device", "with data here", "with data on the host"});
   for (DeviceIndex device = 0; device < devices.size(); ++device) {
     const auto time = [&](DeviceIndex where) {

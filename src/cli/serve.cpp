@@ -101,8 +101,8 @@ void say_where(const serve::Server& server, const ServeOptions& options, bool is
   std::fflush(stdout);
 }
 
-Ending run(const ServeOptions& options) {
-  const MonitorConfig config = config_of(options.settings);
+Ending run(const ServeOptions& options, Files& files) {
+  const MonitorConfig config = config_of(options.settings, files);
   // One that was named is made at once: nobody should learn of a wrong one from a session that
   // fails.
   if (config.output_dir != MonitorConfig().output_dir)
@@ -159,7 +159,7 @@ Command serve_command() {
                  "Requests per second and address; 0 for no limit", {0});
   command.option("--send-tokens-and-data-unencrypted", &options->may_send_unencrypted,
                  "Allow another --address without TLS: whoever is on the way can read and log in");
-  command.run = [options](Files&) { return run(*options); };
+  command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }
 

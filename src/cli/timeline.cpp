@@ -57,7 +57,7 @@ void show_figures(const explain::Analysis& analysis, const TimelineOptions& opti
 
 Ending run(TimelineOptions options, Files& files) {
   Outputs& outputs = options.outputs;
-  resolve(outputs, files, options.chrome);
+  resolve(outputs, files, {options.chrome, "--chrome"});
   if (!options.chrome.empty()) expect_new(options.chrome, "Remove it, or name another file", files);
   trace::Trace trace = files.load(options.file);
   const bool draws = !options.chrome.empty() || !outputs.page.empty();

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "cli/commands.h"
 #include "serve/tokens.h"
@@ -45,6 +46,10 @@ Command token_command() {
                              .type = "NAME",
                              .shows_default = true});
   command.run = [options](Files&) {
+    if (options->file == kStandard) {
+      throw base::Error("--file -", "tokens are added to a file",
+                        "Name one; a file that is called - is ./-");
+    }
     const std::string token =
         serve::add_token(options->file, *serve::role_named(options->role), options->name);
     base::say(stdout, token + "\n");

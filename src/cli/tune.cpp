@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/printable.h"
 #include "base/progress.h"
 #include "base/table.h"
 #include "base/terminal.h"
@@ -127,8 +128,12 @@ std::string to_json(const runtime::MachineProfile& profile, const std::string& p
   return text + "\n";
 }
 
-// Where the profile goes. Found out first, for measuring takes a while.
+// Where the profile goes, and that it may. Found out first, for measuring takes a while.
 std::string profile_path(const TuneCommandOptions& options) {
+  if (options.output == kStandard) {
+    throw base::Error("-o -", "the profile is read again when measuring goes on",
+                      "Name a file; one that is called - is ./-");
+  }
   const std::string path =
       options.output.empty() ? runtime::machine_profile_path() : options.output;
   if (path.empty()) {
@@ -140,12 +145,19 @@ std::string profile_path(const TuneCommandOptions& options) {
   if (std::filesystem::is_directory(path, unknown)) {
     throw base::Error(path, "is a directory", "Name a file in it");
   }
+  if (runtime::is_something_else(path)) {
+    throw base::Error(path, "exists and is not a machine profile, so it is not overwritten",
+                      "Name another file with -o");
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, unknown);
   return path;
 }
 
 Ending run(TuneCommandOptions options, Files& files) {
-  resolve(options.outputs, files);
   const std::string path = profile_path(options);
+  files.will_write(path);
+  resolve(options.outputs, files, {path, "the machine profile"});
   if (options.from.empty()) {
     measure(options, path);
   } else {
@@ -156,11 +168,11 @@ Ending run(TuneCommandOptions options, Files& files) {
   const Outputs& outputs = options.outputs;
   if (outputs.wants_json) write_json(to_json(*profile, path), outputs.json, files);
   if (outputs.wants_text()) {
-    write_text(fmt::format("{}: {}, {}\n\n", path, profile->machine,
-                           base::format_plural(profile->devices.size(), "device", "devices")) +
-                   to_text(*profile, base::terminal_width(stdout)) +
-                   "\nTry: fathom route matmul 1024\n",
-               {}, files);
+    write_text(
+        fmt::format("{}: {}, {}\n\n", base::printable(path), base::printable(profile->machine),
+                    base::format_plural(profile->devices.size(), "device", "devices")) +
+            to_text(*profile, base::terminal_width(stdout)) + "\nTry: fathom route matmul 1024\n",
+        {}, files);
   }
   return {};
 }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "base/error.h"
@@ -21,6 +20,8 @@ namespace fathom::runtime {
 namespace {
 
 constexpr std::int64_t kProfileVersion = 1;
+constexpr std::size_t kMostProfileBytes = 4 << 20;  // one has some kilobytes per device
+constexpr std::string_view kVersionKey = "fathom_machine";
 constexpr const char* kMakeAnew = "To measure this machine: fathom tune";
 using base::JsonScanner;
 
@@ -131,9 +132,11 @@ std::optional<std::string> contents(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  std::string text(kMostProfileBytes + 1, '\0');  // one more: then it is refused
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostProfileBytes) throw base::Error(path, "is too large for a profile");
+  return text;
 }
 
 }  // namespace
@@ -175,7 +178,7 @@ std::string machine_profile_path() {
 std::string to_json(const MachineProfile& profile) {
   std::string text;
   base::JsonWriter json(text);
-  json.begin_object().key("fathom_machine").value(kProfileVersion);
+  json.begin_object().key(kVersionKey).value(kProfileVersion);
   json.key("machine").value(profile.machine);
   json.key("devices").begin_array();
   for (const DeviceModel& model : profile.devices) write_model(json, model);
@@ -210,7 +213,7 @@ MachineProfile parse_machine_profile(const std::string& text, const std::string&
   std::optional<std::int64_t> version;
   try {
     members(text, [&](std::string_view key, std::string_view value) {
-      if (key == "fathom_machine") version = base::integer_of(value);
+      if (key == kVersionKey) version = base::integer_of(value);
     });
     members(text, [&](std::string_view key, std::string_view value) {
       if (version != kProfileVersion) return;
@@ -284,6 +287,20 @@ std::vector<DeviceModel> with_measured(std::vector<DeviceModel> devices,
     device.link_bytes_per_second = found->link_bytes_per_second;
   }
   return devices;
+}
+
+bool is_something_else(const std::string& path) {
+  std::error_code unknown;
+  if (!std::filesystem::exists(path, unknown)) return false;
+  if (!std::filesystem::is_regular_file(path, unknown)) return true;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostProfileBytes, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.empty()) return std::filesystem::file_size(path, unknown) != 0;
+  const std::size_t first = text.find_first_not_of(" \n\r\t");
+  const bool is_object = first != std::string::npos && text[first] == '{';
+  return !is_object || text.find('"' + std::string(kVersionKey) + '"') == std::string::npos;
 }
 
 void apply(const MachineProfile& profile, Router& router) {

@@ -52,6 +52,11 @@ std::vector<DeviceModel> with_measured(std::vector<DeviceModel> devices,
                                        const MachineProfile& profile);
 // Whether a device is the one that was measured under its name.
 bool is_same(const DeviceModel& measured, const DeviceModel& now);
+
+// Whether there is a file of this name that is not empty and does not begin as a profile does:
+// nothing to write a profile over.
+bool is_something_else(const std::string& path);
+
 // Tells a router what the profile knows of its devices.
 void apply(const MachineProfile& profile, Router& router);
 

@@ -207,4 +207,17 @@ TEST(Compile, ALogThatIsCutOffGivesWhatIsThere) {
   EXPECT_THAT(outcome.out, HasSubstr("1 line could not be read"));
 }
 
+TEST(Compile, ReadsALogFromStandardInput) {
+  const Scratch scratch;
+  const std::string log = scratch.write("rank_0.log", kLog);
+  const Outcome piped = run_program({"compile", "-"}, {.input = log});
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("Compiling took 3.00 s"));
+  const std::string trace = scratch.write(
+      "trace.json", R"([{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2,"dur":1}])");
+  const Outcome beside = run_program({"suggest", trace, "--compile", "-"}, {.input = log});
+  EXPECT_EQ(beside.status, 0) << beside.err;
+  EXPECT_EQ(run_program({"suggest", "-", "--compile", "-"}, {.input = log}).status, 2);
+}
+
 }  // namespace fathom::cli::compile_test

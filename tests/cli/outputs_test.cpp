@@ -122,6 +122,86 @@ INSTANTIATE_TEST_SUITE_P(EachCommand, Outputs,
                                            "compare", "suggest"),
                          [](const auto& test) { return std::string(test.param); });
 
+// A regression, or a log that was changed, is an answer too, and nobody had it.
+TEST(OutputFiles, ThatAFullDiskSwallowedAreAFailureWhateverTheAnswerWas) {
+  const Scratch scratch;
+  const auto run_of = [&](const std::string& name, int us) {
+    std::string events;
+    for (int i = 0; i < 20; ++i) {
+      events += (i == 0 ? "" : ",") +
+                std::string(R"({"ph":"X","cat":"cpu_op","name":"x","pid":1,"tid":1,"ts":)") +
+                std::to_string(i * 1000) + R"(,"dur":)" + std::to_string(us) + "}";
+    }
+    return scratch.write(name, "[" + events + "]");
+  };
+  const std::string before = run_of("before.json", 100);
+  const std::string now = run_of("now.json", 300);
+  const std::string log = scratch.write("audit", "not a line of the log\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"compare", before, "--with", now, "--gate", "--single-run-gate",
+                                 "--json"},
+        {"audit", "verify", log}}) {
+    EXPECT_EQ(run_program(words).status, 1) << words[0];
+    const Outcome lost = run_program(words, {.output = "/dev/full"});
+    EXPECT_EQ(lost.status, 2) << words[0];
+    EXPECT_EQ(lost.err, "fathom: standard output: cannot write\n");
+  }
+}
+
+TEST(OutputFiles, ThatAreForeignAreRefusedBeforeThereIsWorkToLose) {
+  const Scratch scratch;
+  const RunOptions here = {.folder = scratch.path("")};
+  const std::string mine = scratch.write("package.json", "{\"name\" : \"x\"}");
+  const std::string trace = scratch.write("trace.json", kTrace);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"profile", "--json", mine, "--", "touch", "ran"},
+        {"memory", "--json", mine, "--", "touch", "ran"},
+        {"compare", "--repeat", "1", "--json", mine, "--", "touch", "ran", ":::", "touch", "ran"},
+        {"tune", "--no-cuda", "--no-opencl", "-o", "ran", "--json", mine},
+        {"report", "nothing of this name", "--json", mine}}) {
+    const Outcome outcome = run_program(words, here);
+    EXPECT_EQ(outcome.status, 2) << words[0];
+    EXPECT_EQ(outcome.err,
+              "fathom: " + mine +
+                  ": exists and is not JSON from this command, so it is not overwritten. Name "
+                  "another file, or put --json last to print to standard output\n");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path("ran"))) << words[0];
+    EXPECT_EQ(content_of(mine), "{\"name\" : \"x\"}");
+  }
+}
+
+TEST(OutputFiles, AMachineProfileReplacesNothingElse) {
+  const Scratch scratch;
+  const auto tune = [&](const std::string& output, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"tune", "--no-cuda", "--no-opencl", "-o", output};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words, {.folder = scratch.path("")});
+  };
+  const std::string trace = scratch.write("trace.json", kTrace);
+  Outcome refused = tune(trace);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err, "fathom: " + trace +
+                             ": exists and is not a machine profile, so it is not overwritten. "
+                             "Name another file with -o\n");
+  EXPECT_EQ(content_of(trace), kTrace);
+  EXPECT_EQ(tune("/dev/null").status, 2);
+  refused = tune("-");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_FALSE(std::filesystem::exists(scratch.path("-")));
+  refused = tune("x.json", {"--json", "./x.json"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.err.find("named for both the machine profile and --json"), std::string::npos)
+      << refused.err;
+  // Its own run is what it learns from, not what it writes.
+  EXPECT_EQ(tune(trace, {"--from", trace}).status, 2);
+  EXPECT_EQ(content_of(trace), kTrace);
+  // One that was edited by hand or cut off is one all the same.
+  const std::string edited = scratch.write("edited.json", "\n{ \"fathom_machine\": 1, \"dev");
+  const Outcome learns = tune(edited, {"--from", scratch.write("other.json", kTrace)});
+  EXPECT_NE(learns.err.find("no operation of the runtime library"), std::string::npos)
+      << learns.err;
+}
+
 TEST(OutputFiles, SayWhatAProfileLeavesOut) {
   const Scratch scratch;
   const std::string profile = scratch.path("out.profile.json");
@@ -151,6 +231,17 @@ TEST(OutputFiles, AreNotOneForThePageAndTheJson) {
         << outcome.err;
     EXPECT_FALSE(std::filesystem::exists(page));
   }
+}
+
+TEST(OutputFiles, AreNotOneForTwoAnswers) {
+  const Scratch scratch;
+  const std::string trace = scratch.write("trace.json", kTrace);
+  const std::string one = scratch.path("one.json");
+  const Outcome outcome = run_program({"timeline", trace, "--chrome", one, "--json", one});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("named for both --chrome and --json"), std::string::npos)
+      << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(one));
 }
 
 TEST(Inputs, AreNotReplacedByOtherFormats) {

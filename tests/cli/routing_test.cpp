@@ -87,6 +87,12 @@ TEST_F(Routing, TuneMeasuresAndRouteGoesByIt) {
   // Again: there is nothing left to measure.
   EXPECT_EQ(run_program({"tune", "--no-cuda", "--no-opencl"}).status, 0);
   EXPECT_EQ(json::parse(content_of(profile())), written);
+  // The name of the file reaches no terminal as it is.
+  const std::string evil = scratch_.write("\x1b[2J\nFORGED", content_of(profile()));
+  const Outcome named = run_program({"tune", "--no-cuda", "--no-opencl", "-o", evil});
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_EQ(named.out.find_first_of("\x1b"), std::string::npos) << named.out;
+  EXPECT_EQ(named.out.find("\nFORGED"), std::string::npos) << named.out;
 }
 
 TEST_F(Routing, ADamagedProfileIsOneLineAndTheDefaults) {
@@ -97,6 +103,14 @@ TEST_F(Routing, ADamagedProfileIsOneLineAndTheDefaults) {
                              ": damaged machine profile: not JSON. To measure this machine: fathom "
                              "tune. Defaults are used\n");
   EXPECT_TRUE(outcome.out.starts_with("cpu: ")) << outcome.out;
+}
+
+TEST_F(Routing, AProfileWithoutAnEndIsOneLine) {
+  setenv("FATHOM_MACHINE_PROFILE", "/dev/zero", 1);
+  const Outcome outcome = run_program({"route", "matmul", "64"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "fathom: /dev/zero: is too large for a profile. Defaults are used\n");
+  EXPECT_LT(outcome.most_memory, 256 << 20);
 }
 
 TEST_F(Routing, WrongWordsAreOneLine) {

@@ -168,6 +168,24 @@ TEST_F(StandardFiles, OutputIsTheRecordedPrograms) {
   }
 }
 
+// Logs and settings are read from a pipe, too; what is read and written again needs a name.
+TEST_F(StandardFiles, OtherThanTracesAreReadAndThoseThatAreWrittenToAreRefused) {
+  const std::string log = scratch_.write("audit", "not a line of the log\n");
+  EXPECT_EQ(run_program({"audit", "verify", "-"}, {.input = log}).status, 1);
+  const std::string settings =
+      scratch_.write("fathom.yaml", "gpu_profiler:\n  monitoring_interval_seconds: much\n");
+  const Outcome wrong = run_program({"monitor", "--once", "--config", "-"}, {.input = settings});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("much"), std::string::npos) << wrong.err;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"token", "admin", "--file", "-"}, {"tune", "-o", "-"}}) {
+    const Outcome refused = run_program(words, {.folder = scratch_.path("")});
+    EXPECT_EQ(refused.status, 2) << words[0];
+    EXPECT_NE(refused.err.find("is ./-"), std::string::npos) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path("-")));
+  }
+}
+
 // A trace that is there may be one that cannot be recorded again.
 TEST_F(StandardFiles, TracesAndForeignFilesAreNotOverwritten) {
   const std::string other = scratch_.write("other.json", "[] of somebody");

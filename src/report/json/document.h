@@ -14,6 +14,9 @@ namespace fathom::report {
 // that a file can be told by its beginning, whatever the version.
 base::JsonWriter& begin_document(base::JsonWriter& json, std::string_view name);
 
+// The first bytes of such a document.
+std::string document_begin(std::string_view name);
+
 // For a field that is null where the text is empty.
 inline std::optional<std::string_view> known_text(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
