@@ -197,6 +197,16 @@ constexpr const char* kKernels =
     "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN big TEXT GENERATED ALWAYS AS "
     "(hex(zeroblob(300000000))) VIRTUAL;";
 
+// What is in it is mapped, and copied once where it is shown: a payload of 300 MB.
+TEST_F(Bomb, ALogOfACompilerTakesTwiceWhatIsInIt) {
+  const std::string head =
+      "V0721 16:11:45.671000 98102 torch/_dynamo/utils.py:1900] {\"artifact\": {\"name\": "
+      "\"dynamo_graph_break_reason\", \"encoding\": \"string\"}, \"frame_id\": 0, "
+      "\"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"x\"}\n\t";
+  const std::string file = scratch_.write("rank_0.log.gz", packed(head, 'x', 300, kGzip));
+  expect_memory("compile", file, 2 * 300 * kMb);
+}
+
 TEST_F(Bomb, GeneratedColumnsTakeNothing) {
   const std::string file = make_database(
       scratch_.path("generated.sqlite"),

@@ -168,4 +168,26 @@ TEST(Hta, ATraceWithoutAGpuJustSaysSo) {
   EXPECT_TRUE(json["gpu_idle_time_pct"].is_null());
 }
 
+TEST(Hta, MoreGpusThanAnybodyHasAreRefusedInOneLine) {
+  const Scratch scratch;
+  std::string events;
+  for (int i = 0; i < 4097; ++i) {
+    const std::string device = std::to_string(i);
+    events += (i == 0 ? "" : ",\n") +
+              std::string(R"({"ph":"X","cat":"kernel","name":"k","tid":7,"dur":1,"ts":)") + device +
+              R"(,"pid":)" + device + R"(,"args":{"stream":7,"device":)" + device + "}}";
+  }
+  const std::string trace = scratch.write("trace.json", "[" + events + "]");
+  const std::string page = scratch.path("page.html");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"hta", trace}, {"report", trace, "-o", page}}) {
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.err.find("names 4,097 GPUs; at most 4,096 can be analyzed"),
+              std::string::npos)
+        << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(page));
+  }
+}
+
 }  // namespace fathom::cli::hta_test

@@ -4,19 +4,23 @@
 // a loop nobody thought of counts as well; a counter in our own loops would not see it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <functional>
 #include <ostream>
 
 #include "cli/run_program.h"
+#include "perfetto/fields.h"
 
 namespace fathom::cli::linear_test {
 
-// How many instructions the program took; 0 where nobody can tell.
-std::int64_t instructions(const std::vector<std::string>& words) {
-  const Outcome outcome =
-      run_program(words, {.under = {"valgrind", "--tool=cachegrind", "--cache-sim=no",
-                                    "--cachegrind-out-file=/dev/null"}});
+// How many instructions the program took, or `instead` of it; 0 where nobody can tell.
+std::int64_t instructions(const std::vector<std::string>& words,
+                          const std::vector<std::string>& instead = {}) {
+  std::vector<std::string> under = {"valgrind", "--tool=cachegrind", "--cache-sim=no",
+                                    "--cachegrind-out-file=/dev/null"};
+  under.insert(under.end(), instead.begin(), instead.end());
+  const Outcome outcome = run_program(words, {.under = under});
   const std::size_t at = outcome.err.rfind("I   refs:");  // "==123== I   refs:      1,234,567"
   if (at == std::string::npos || outcome.signal != 0 || outcome.status != 0) return 0;
   std::int64_t count = 0;
@@ -35,6 +39,10 @@ bool can_count() {
   return can;
 #endif
 }
+
+// What four times the file may take more than twice the file, where that takes 1 more than once: 2
+// where work is linear, a little more where things are sorted, 4 where it is quadratic.
+constexpr double kMostMore = 2.6;
 
 using Make = std::function<std::string(int)>;  // a file of so many
 
@@ -103,6 +111,72 @@ std::string many_collectives(int n) {
   });
 }
 
+// Launches with their host operations, annotations and a copy now and then.
+std::string training(int n) {
+  return events(n, [](std::string& to, int i) {
+    if (i % 10 == 0) {
+      add_span(to, "user_annotation", fmt::format("ProfilerStep#{}", i / 10), 9, 9, i * 10, 99);
+      add_span(to, "gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, i * 10, 0.5,
+               R"({"stream":7,"device":0,"bytes":4096})");
+    }
+    add_span(to, "cpu_op", fmt::format("aten::op_{}", i % 7), 9, 9, i * 10 + 0.5, 8,
+             R"({"Input Dims":[[4,4]]})");
+    add_launch(to, i + 1, i * 10 + 1, i * 10 + 3);
+  });
+}
+
+void append_number(std::string& to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);
+  to += static_cast<char>(value);
+}
+
+void append_field(std::string& to, int field, std::uint64_t value) {
+  append_number(to, static_cast<std::uint64_t>(field) << 3);
+  append_number(to, value);
+}
+
+void append_field(std::string& to, int field, const std::string& bytes) {
+  append_number(to, static_cast<std::uint64_t>(field) << 3 | 2);
+  append_number(to, bytes.size());
+  to += bytes;
+}
+
+// A Perfetto trace whose slices, each with an argument, are in compressed packets, twenty to each.
+std::string compressed_packets(int n) {
+  namespace pf = perfetto;
+  std::string trace;
+  for (int i = 0; i < n; i += 20) {
+    std::string packets;
+    for (int k = i; k < i + 20; ++k) {
+      for (const auto type : {pf::track_event::kSliceBegin, pf::track_event::kSliceEnd}) {
+        std::string annotation;
+        append_field(annotation, pf::debug_annotation::kName, "argument");
+        append_field(annotation, pf::debug_annotation::kInt, static_cast<std::uint64_t>(k));
+        std::string event;
+        append_field(event, pf::track_event::kType, type);
+        append_field(event, pf::track_event::kTrackUuid, 7);
+        append_field(event, pf::track_event::kName, "slice");
+        append_field(event, pf::track_event::kDebugAnnotations, annotation);
+        std::string packet;
+        append_field(packet, pf::packet::kTimestamp,
+                     static_cast<std::uint64_t>(2 * k + (type == pf::track_event::kSliceEnd)));
+        append_field(packet, pf::packet::kSequenceId, 1);
+        append_field(packet, pf::packet::kTrackEvent, event);
+        append_field(packets, pf::trace::kPacket, packet);
+      }
+    }
+    std::string packed(compressBound(packets.size()), '\0');
+    uLongf size = packed.size();
+    compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+             reinterpret_cast<const Bytef*>(packets.data()), packets.size());
+    packed.resize(size);
+    std::string packet;
+    append_field(packet, pf::packet::kCompressedPackets, packed);
+    append_field(trace, pf::trace::kPacket, packet);
+  }
+  return trace;
+}
+
 void append_text(std::string& pickle, const std::string& text) {
   pickle += "X" + std::string(1, static_cast<char>(text.size())) + std::string(3, '\0') + text;
 }
@@ -133,10 +207,31 @@ std::string snapshot_annotations(int n) {
   return pickle + "eu.";
 }
 
+// Functions that are compiled again and again, each for a reason of its own.
+std::string compile_log(int n) {
+  std::string log;
+  for (int i = 0; i < n; ++i) {
+    const std::string of =
+        fmt::format(R"("frame_id":{},"frame_compile_id":{},"attempt":0)", i / 4, i % 4);
+    log += fmt::format(
+        "V0721 16:11:45.671000 98102 torch/_dynamo/guards.py:3564] "
+        R"({{"artifact":{{"name":"recompile_reasons","encoding":"json"}},{},"has_payload":"x"}})"
+        "\n\t[\"{}/0: tensor 'x' size mismatch at index 0. expected 2, actual {}\"]\n",
+        of, i / 4, i);
+    log += fmt::format(
+        "V0721 16:11:46.671000 98102 torch/_dynamo/utils.py:1045] "
+        R"({{"compilation_metrics":{{"co_name":"f{}","co_filename":"/me/model.py","co_firstlineno":{},)"
+        R"("dynamo_cumulative_compile_time_us":1000}},{}}})"
+        "\n",
+        i / 4, i / 4, of);
+  }
+  return log;
+}
+
 struct Case {
   const char* name;
   std::string (*make)(int);
-  std::vector<const char*> commands;
+  std::vector<const char*> commands;  // and what follows the file
   int n;
 };
 
@@ -155,16 +250,35 @@ TEST_P(Linear, TwiceTheFileIsTwiceTheWork) {
     std::int64_t counts[3] = {};
     for (int i = 0; i < 3; ++i) {
       const std::string file = scratch.write("hostile", given.make(given.n << i));
-      counts[i] = instructions({command, file});
-      ASSERT_GT(counts[i], 0) << command << ": " << run_program({command, file}).err;
+      std::vector<std::string> words = {command, file};
+      if (words[0] == "convert") {
+        words.insert(words.end(), {scratch.path("out.json"), "--force"});
+      } else if (words[0] == "page") {
+        words = {"report", file, "-o", scratch.path("page.html")};
+      }
+      counts[i] = instructions(words);
+      ASSERT_GT(counts[i], 0) << command << ": " << run_program(words).err;
     }
     const auto more = static_cast<double>(counts[1] - counts[0]);
     const auto then_more = static_cast<double>(counts[2] - counts[1]);
     RecordProperty(command, fmt::format("{:.2f}", then_more / more));
-    // 2 where work is linear, a little more where things are sorted, 4 where it is quadratic.
-    EXPECT_LT(then_more / more, 2.6)
+    EXPECT_LT(then_more / more, kMostMore)
         << command << ": " << counts[0] << ", " << counts[1] << ", " << counts[2];
   }
+}
+
+// Scopes of profile() inside each other, in the library.
+TEST(LinearRecording, ScopesCostTheSameHoweverDeepTheyAre) {
+  if (!can_count()) GTEST_SKIP() << "no valgrind to count instructions with";
+  std::int64_t counts[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    counts[i] = instructions(
+        {}, {FATHOM_BINARY_DIR "/bin/scoped_program", "depth", std::to_string(2000 << i)});
+    ASSERT_GT(counts[i], 0);
+  }
+  const auto more = static_cast<double>(counts[1] - counts[0]);
+  EXPECT_LT(static_cast<double>(counts[2] - counts[1]) / more, kMostMore)
+      << counts[0] << ", " << counts[1] << ", " << counts[2];
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -176,7 +290,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"CorrelationZero", correlation_zero, {"hta"}, 200},
                       Case{"DeepAnnotations", deep_annotations, {"hta"}, 200},
                       Case{"Collectives", many_collectives, {"hta"}, 200},
-                      Case{"SnapshotAnnotations", snapshot_annotations, {"memory"}, 500}),
+                      Case{"SnapshotAnnotations", snapshot_annotations, {"memory"}, 500},
+                      Case{"CompressedPackets", compressed_packets, {"convert"}, 200},
+                      Case{"CompileLog", compile_log, {"compile"}, 200},
+                      Case{"Training", training, {"report", "suggest", "flame", "page"}, 200}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace fathom::cli::linear_test

@@ -80,6 +80,56 @@ TEST(HostileSqlite, TextThatManyRowsShareIsReadOnceOrTwice) {
   EXPECT_LE(text, file.size() / 5 + 1);
 }
 
+// Two pages of the list of tables are made to say seventy times that the next one comes: what was a
+// few views is 300,000, and as none of them is a table, no row is counted.
+TEST(HostileSqlite, PagesThatLeadToOnePageEndTheQueryAfterAWhile) {
+  constexpr std::size_t kPage = 512;
+  constexpr std::size_t kInterior = 5;
+  constexpr std::size_t kCells = 70;
+  std::string sql = "PRAGMA page_size = 512;";
+  for (int i = 0; i < 100; ++i) {
+    sql += "CREATE VIEW v" + std::to_string(i) + " AS SELECT '" + std::string(60, 'x') + "';";
+  }
+  std::string file = sqlite_file(sql);
+  const auto put = [&](std::size_t at, std::size_t value, std::size_t bytes) {
+    for (std::size_t i = bytes; i-- > 0; value >>= 8) file[at + i] = static_cast<char>(value);
+  };
+  const auto number = [&](std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(file[at]) << 8 |
+                                    static_cast<unsigned char>(file[at + 1]));
+  };
+  constexpr std::size_t kRootHead = 100;  // the file's own head comes first
+  ASSERT_EQ(static_cast<std::size_t>(file[kRootHead]), kInterior);
+  put(kRootHead + 8, 3, 4);
+  for (std::size_t cell = 0; cell < number(kRootHead + 3); ++cell) {
+    put(number(kRootHead + 12 + 2 * cell), 3, 4);
+  }
+  for (const std::size_t page : {3, 4}) {
+    const std::size_t at = (page - 1) * kPage;
+    file.replace(at, kPage, kPage, '\0');
+    put(at, kInterior, 1);
+    put(at + 3, kCells, 2);
+    put(at + 5, kPage - 5 * kCells, 2);
+    put(at + 8, page + 1, 4);
+    for (std::size_t cell = 0; cell < kCells; ++cell) {
+      const std::size_t place = kPage - 5 * (cell + 1);
+      put(at + 12 + 2 * cell, place, 2);
+      put(at + place, page + 1, 4);
+      put(at + place + 4, 1, 1);
+    }
+  }
+  EXPECT_FALSE(SqliteDatabase(file).is_readable());
+}
+
+TEST(HostileSqlite, ACellOfMoreThan16MegabytesIsNotRead) {
+  const std::string file = sqlite_file(
+      "CREATE TABLE t (a BLOB); INSERT INTO t VALUES (zeroblob(100)), (zeroblob(17000000));");
+  const SqliteDatabase database(file);
+  std::size_t rows = 0;
+  EXPECT_FALSE(database.for_each_row("t", {"a"}, [&](const SqliteRow&) { ++rows; }));
+  EXPECT_EQ(rows, 1U);
+}
+
 class Wal : public ::testing::Test {
  protected:
   // A database that a program still has open: what it wrote last is in the log alone.

@@ -233,7 +233,7 @@ class LogReader {
     if (!artifact) return;
     const std::string name = text_of(member(*artifact, "name"));
     if (name == "dynamo_graph_break_reason") {
-      compilation(envelope).breaks.push_back(parse_graph_break(payload_text(record)));
+      compilation(envelope).breaks.push_back(parse_graph_break(payload_words(record)));
     } else if (name == "recompile_reasons") {
       compilation(envelope, true).recompile_reasons = reasons_of(payload_text(record));
     } else if (name == "after_post_grad_graph") {
@@ -243,7 +243,7 @@ class LogReader {
     } else if (name == "dynamo_error") {
       Parts& parts = parts_of(envelope);
       parts.has_error = true;
-      parts.error = exception_of(payload_text(record));
+      parts.error = exception_of(payload_words(record));
     } else {
       take_cache_event(envelope, name, record);
     }

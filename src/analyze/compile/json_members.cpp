@@ -77,8 +77,17 @@ std::string_view member(const Members& members, std::string_view key) {
 }
 
 std::string text_of(std::string_view value) {
-  if (value.size() < 2 || value.front() != '"') return std::string(value);
-  return base::unescaped(value.substr(1, value.size() - 2));
+  constexpr std::size_t kMostText = 1 << 16;  // what people read; no name is as long
+  const bool is_text = value.size() >= 2 && value.front() == '"';
+  if (is_text) value = value.substr(1, value.size() - 2);
+  if (value.size() > kMostText) {
+    value = value.substr(0, kMostText);
+    // Not in the middle of an escape.
+    const std::size_t last = value.rfind('\\');
+    if (last != std::string_view::npos && last + 6 > value.size()) value = value.substr(0, last);
+    while (value.ends_with('\\')) value.remove_suffix(1);
+  }
+  return is_text ? base::unescaped(value) : std::string(value);
 }
 
 std::optional<std::int64_t> whole_of(std::string_view value) {

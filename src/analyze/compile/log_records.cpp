@@ -80,4 +80,10 @@ std::string payload_text(const LogRecord& record) {
   return text;
 }
 
+std::string payload_words(LogRecord record) {
+  constexpr std::size_t kMostWords = 1 << 16;
+  record.payload = record.payload.substr(0, kMostWords);
+  return payload_text(record);
+}
+
 }  // namespace fathom::analyze

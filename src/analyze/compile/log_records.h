@@ -19,6 +19,8 @@ struct LogRecord {
 
 // "a\n\tb" → "a\nb": the payload as it was before it was written to the log.
 std::string payload_text(const LogRecord& record);
+// Of what people read, the beginning: no reason is as long as 64 KB.
+std::string payload_words(LogRecord record);
 
 // Whether its payload has another checksum (MD5) than the record says; false where it says none.
 bool is_damaged(const LogRecord& record);
