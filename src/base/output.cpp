@@ -8,11 +8,14 @@
 #include <zstd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 
 #include "base/error.h"
 
@@ -40,6 +43,60 @@ mode_t umask_now() {
   const mode_t now = ::umask(022);
   ::umask(now);
   return now;
+}
+
+// Files that have a name and are not in their place yet: what the signals that end a program by
+// default take away. A handler may look at nothing but these.
+constexpr std::size_t kMostNamed = 16;
+constexpr std::size_t kLongestName = 4096;
+struct NamedTemporary {
+  std::atomic<bool> is_taken = false;
+  std::atomic<bool> is_there = false;
+  char path[kLongestName] = {};
+};
+NamedTemporary named_temporaries[kMostNamed];
+constexpr int kEndingSignals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
+
+// It was the default that would have ended the program, and does now.
+void remove_named_and_end(int signal) {
+  for (const NamedTemporary& each : named_temporaries) {
+    if (each.is_there.load()) ::unlink(each.path);
+  }
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+// Signals that the program ignores, or answers by itself, stay its own.
+void watch_signals() {
+  for (const int signal : kEndingSignals) {
+    struct sigaction known = {};
+    if (::sigaction(signal, nullptr, &known) != 0 || known.sa_handler != SIG_DFL) continue;
+    struct sigaction ours = {};
+    ours.sa_handler = remove_named_and_end;
+    ::sigaction(signal, &ours, nullptr);
+  }
+}
+
+void remember(const std::string& path) {
+  static std::once_flag once;
+  std::call_once(once, watch_signals);
+  if (path.size() >= kLongestName) return;
+  for (NamedTemporary& each : named_temporaries) {
+    if (each.is_taken.exchange(true)) continue;
+    path.copy(each.path, path.size());
+    each.path[path.size()] = '\0';
+    each.is_there = true;
+    return;
+  }
+}
+
+void forget(const std::string& path) {
+  for (NamedTemporary& each : named_temporaries) {
+    if (!each.is_there.load() || path != each.path) continue;
+    each.is_there = false;
+    each.is_taken = false;
+    return;
+  }
 }
 
 }  // namespace
@@ -119,7 +176,9 @@ Output::Output(int descriptor, const std::string& name)
 
 Output::~Output() {
   if (file_ >= 0) ::close(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  forget(temporary_);
 }
 
 // A file without a name is gone with the process, whatever ends it; it gets its name in `finish`.
@@ -134,6 +193,7 @@ void Output::open_temporary() {
   file_ = ::mkostemps(pattern.data(), 5, O_CLOEXEC);
   if (file_ < 0) fail_to_write(path_, errno);
   temporary_ = pattern;
+  remember(temporary_);
 }
 
 void Output::name_temporary() {
@@ -200,6 +260,7 @@ void Output::finish() {
   if (closed != 0) fail_to_write(path_, errno);
   if (is_in_place_) return;
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(path_, errno);
+  forget(temporary_);
   temporary_.clear();
 }
 

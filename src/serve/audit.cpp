@@ -138,6 +138,22 @@ void Audit::write(const AuditLine& line) {
   last_hash_ = hash;
 }
 
+namespace {
+
+// The next line; of one that is longer than any line of a log, the beginning, which is none.
+bool next_line(std::istream& from, std::string& line) {
+  constexpr std::size_t kLongest = 1 << 20;
+  line.clear();
+  for (int c = from.get(); c != std::istream::traits_type::eof(); c = from.get()) {
+    if (c == '\n') return true;
+    line += static_cast<char>(c);
+    if (line.size() > kLongest) return true;
+  }
+  return !line.empty();
+}
+
+}  // namespace
+
 AuditVerdict verify_audit(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::error_code ignored;
@@ -146,7 +162,7 @@ AuditVerdict verify_audit(const std::string& path) {
   AuditVerdict verdict;
   verdict.last_hash = kNoHash;
   std::string text;
-  while (std::getline(file, text)) {
+  while (next_line(file, text)) {
     const ChainedLine line = chained(text);
     verdict.fault = fault_of(line, verdict.lines + 1, verdict.last_hash);
     if (!verdict.fault.empty()) {

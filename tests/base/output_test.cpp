@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +122,29 @@ TEST_F(OutputFile, LeavesNothingWhenASignalEndsTheProcess) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(files(), 0);
+  }
+}
+
+// As on a file system that has no files without a name: without /proc nothing can be linked later.
+TEST_F(OutputFile, ThatHasANameBeforeItIsWholeIsTakenAwayByASignal) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool is_hidden = unshare(CLONE_NEWNS) == 0 &&
+                             mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                             umount2("/proc", MNT_DETACH) == 0;
+      if (!is_hidden) _exit(77);
+      write(path("whole"), "x");
+      Output output(path("half"));
+      if (files() != 2) _exit(78);
+      raise(signal);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "not root";
+    ASSERT_TRUE(WIFSIGNALED(status)) << status;
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_EQ(files(), 1) << "the whole one alone";
   }
 }
 

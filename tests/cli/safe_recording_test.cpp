@@ -324,4 +324,24 @@ TEST(SafeRecording, AProgramOutlivesAFathomThatIsKilled) {
   EXPECT_EQ(parts, 1U);
 }
 
+TEST(SafeRecording, AProgramThatStopsItselfIsWaitedFor) {
+  const Scratch scratch;
+  const Outcome outcome = shell(scratch, "(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 5", {});
+  EXPECT_EQ(outcome.status, 5) << outcome.err;
+  EXPECT_TRUE(is_run(scratch.path("run.pftrace")));
+}
+
+TEST(SafeRecording, AProgramThatRemovesTheFolderOfItsRunEndsInOneLine) {
+  const Scratch scratch;
+  const std::string folder = scratch.path("work");
+  fs::create_directory(folder);
+  const Outcome outcome = run_program({"profile", "-o", folder + "/run.pftrace", "--", "sh", "-c",
+                                       "rm -rf " + folder + "; exit 6"});
+  EXPECT_EQ(outcome.status, 6);
+  EXPECT_NE(outcome.err.find("fathom: " + folder +
+                             "/run.pftrace: cannot be written: the directory does not exist"),
+            std::string::npos)
+      << outcome.err;
+}
+
 }  // namespace fathom::cli::safe_recording_test

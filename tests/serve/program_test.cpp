@@ -156,6 +156,13 @@ TEST(ServeProgram, SaysWhatIsWrongInOneLine) {
   EXPECT_THAT(said({"--config", config}), HasSubstr("output_dir"));
 }
 
+TEST(AuditProgram, TakesALineWithoutAnEndForNone) {
+  const cli::Outcome outcome = cli::run_program({"audit", "verify", "/dev/zero"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("/dev/zero: line 1 "));
+  EXPECT_LT(outcome.most_memory, 256 << 20);
+}
+
 TEST(AuditProgram, SaysWhereALineIsMissingOrChanged) {
   const cli::Scratch scratch;
   {

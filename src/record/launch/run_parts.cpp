@@ -104,7 +104,9 @@ std::string RunParts::whole() const {
 
 JoinedRun RunParts::join(std::string_view first, const Complete& complete) {
   // A program may remove what it finds beside it; the run then has what the launcher knows.
-  mkdir(folder_.c_str(), 0700);
+  if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
+    base::fail_to_write(target_.name(), errno);
+  }
   const std::vector<fs::path> parts = parts_in(folder_);
   try {
     const JoinedRun joined = join(first, parts, complete);
