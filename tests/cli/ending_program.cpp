@@ -3,7 +3,8 @@
 //   ending_program HOW N [THREADS]    N scopes on each thread, and the end
 //
 // HOW: _exit, exec, abort, term, kill, segv, return; fork (a child does one scope, and _exit);
-// racing (N is a file: two threads count their finished scopes there, until a kill from within);
+// racing (N is a file: two threads count their finished scopes there, until a kill from within, so
+// many microseconds later as are given in the place of threads);
 // forks (children are forked while threads begin their first scopes);
 // daemon (closes all descriptors, leaves its folder, then _exit); drop, drop-exit (the same as
 // nobody, whom nothing is allowed; then _exit, or exit); limit (a limit on the size of files comes
@@ -65,7 +66,7 @@ int run_forks() {
   return failed;
 }
 
-int run_racing(const char* counters_path) {
+int run_racing(const char* counters_path, int microseconds) {
   const int fd = open(counters_path, O_RDWR);
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED) return 3;
@@ -78,7 +79,7 @@ int run_racing(const char* counters_path) {
       }
     }).detach();
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
   return raise(SIGKILL);
 }
 
@@ -106,7 +107,7 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   if (how == "forks") return run_forks();
-  if (how == "racing") return run_racing(argv[2]);
+  if (how == "racing") return run_racing(argv[2], threads);
   FATHOM_SCOPE("never ends");
   const bool drops = how.starts_with("drop");
   if (how == "daemon" || drops) {

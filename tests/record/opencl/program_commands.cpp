@@ -162,9 +162,8 @@ void failed_event() {
 }
 
 // Source that no compiler takes: at once, and in the background.
-void failed_build() {
+void failed_build(const char* source = "kernel void wrong() { this_is_not_declared(); }") {
   const Setup cl;
-  const char* source = "kernel void wrong() { this_is_not_declared(); }";
   cl_int status = 0;
   for (const bool in_background : {false, true}) {
     cl_program const program = clCreateProgramWithSource(cl.context, 1, &source, nullptr, &status);
@@ -287,6 +286,8 @@ bool run_commands(const std::string& mode) {
   if (mode == "failed-event") return failed_event(), true;
   if (mode == "failed-enqueue") return failed_enqueue(), true;
   if (mode == "failed-build") return failed_build(), true;
+  // What would act on a terminal, for the compiler to repeat.
+  if (mode == "evil-build") return failed_build("#error \x1b[2J\x07 evil\n"), true;
   if (mode == "threads") return threads(), true;
   if (mode == "enqueue-and-finish") return enqueue_and_finish(), true;
   if (mode == "reuse") return reuse(), true;
