@@ -98,7 +98,6 @@ INSTANTIATE_TEST_SUITE_P(Fates, ProfiledFate,
                          ::testing::Values(Fate{"segv-now", "twice", 100, 100},
                                            Fate{"_exit-now", "twice", 100, 100},
                                            Fate{"kill-now", "twice", 100, 100},
-                                           Fate{"in-flight", "slow", 0, 200},
                                            Fate{"static-destructor", "twice", 100, 101}),
                          [](const auto& fate) {
                            std::string name = fate.param.mode;
