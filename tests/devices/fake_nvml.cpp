@@ -69,7 +69,9 @@ Scenario& scenario = *new Scenario;
 std::map<unsigned, unsigned>& questions = *new std::map<unsigned, unsigned>;  // to each GPU, so far
 timespec changed{};
 std::size_t xids_told = 0;
+#ifndef FAKE_OLD
 unsigned counted = 0;  // GPUs, when it was started: it does not find those that come later
+#endif
 
 Scenario parse(std::istream& file) {
   Scenario read;
