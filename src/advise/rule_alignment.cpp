@@ -26,18 +26,12 @@ constexpr double kAlignmentTriggerPct = 3;
 
 // "cutlass_80_tensorop_s1688gemm_256x64_16x4_tn_align1"; not "simt", which aligned or not has no
 // tensor cores, nor "align16".
-bool is_misaligned_product(std::string_view kernel) {
-  if (!base::contains(kernel, "tensorop") || !base::contains(kernel, "gemm")) return false;
+bool is_misaligned(std::string_view kernel) {
   const std::size_t at = kernel.find("_align");
-  if (at == kernel.npos) return false;
+  if (at == kernel.npos || analyze::on_tensor_cores(kernel) != true) return false;
   const std::string_view rest = kernel.substr(at + 6);
   const bool is_low = rest.starts_with('1') || rest.starts_with('2');
   return is_low && (rest.size() == 1 || rest[1] < '0' || rest[1] > '9');
-}
-
-bool is_of_16_bits(std::string_view kernel) {
-  return base::contains(kernel, "bf16") || base::contains(kernel, "f16_") ||
-         base::contains(kernel, "h1688") || base::contains(kernel, "h16816");
 }
 
 struct Misaligned {
@@ -73,7 +67,7 @@ class Alignment {
   explicit Alignment(const Facts& facts)
       : facts_(facts),
         floors_(facts),
-        misaligned_(names_that(facts.trace, is_misaligned_product)),
+        misaligned_(names_that(facts.trace, is_misaligned)),
         may_be_(names_that(facts.trace, [](std::string_view kernel) {
           return !base::contains(kernel, "align") && !base::contains(kernel, "_ldg") &&
                  analyze::on_tensor_cores(kernel) == true;
@@ -81,7 +75,8 @@ class Alignment {
 
   // What a size of this product should be a multiple of; nothing where all are.
   std::optional<std::int64_t> missed(const WorkRow& row) {
-    if (misaligned_[row.name]) return is_of_16_bits(facts_.trace.names.view(row.name)) ? 8 : 4;
+    if (misaligned_[row.name])
+      return analyze::is_of_16_bits(facts_.trace.names.view(row.name)) ? 8 : 4;
     if (!may_be_[row.name]) return std::nullopt;
     const SpanId operation = operator_around(facts_.spans, row.launch);
     if (operation == kNoSpan || facts_.spans.shape[operation] == 0) return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "advise/floor.h"
 #include "advise/rules.h"
+#include "analyze/efficiency/kernel_math.h"
 #include "base/contains.h"
 #include "base/format.h"
 
@@ -18,30 +19,6 @@ namespace {
 
 constexpr double kPrecisionTriggerPct = 5;
 constexpr double kFewTf32 = 0.1;  // of the time in plain FP32
-
-bool uses_tensor_cores(std::string_view name) {
-  for (const std::string_view part :
-       {"tensorop", "884", "1688", "16816", "tf32", "hmma", "bf16", "xmma_gemm_f16", "wgmma"}) {
-    if (base::contains(name, part)) return true;
-  }
-  return false;
-}
-
-// "volta_sgemm_128x64_nt", "…scudnn_128x32…", "…f32f32_f32f32_f32…_ffma_…", "…engine<float, 512…".
-bool is_plain_fp32(std::string_view name) {
-  if (uses_tensor_cores(name)) return false;
-  for (const std::string_view part : {"sgemm", "scudnn", "simt_s", "_ffma_", "<float", "gemv2"}) {
-    if (base::contains(name, part)) return true;
-  }
-  return false;
-}
-
-// "cutlass_80_tensorop_s1688gemm_…" without a narrower type in its name.
-bool is_tf32(std::string_view name) {
-  if (base::contains(name, "tf32")) return true;
-  return base::contains(name, "s1688") && !base::contains(name, "bf16") &&
-         !base::contains(name, "f16");
-}
 
 // Turning tensors around for a convolution is not arithmetic (rule_layout.cpp).
 bool is_arithmetic(std::string_view name) {
@@ -82,9 +59,9 @@ PlainProducts plain_products(const Facts& facts) {
   if (facts.platform.tensor_cores == TensorCores::none_known) return found;
   const bool has_tf32 = facts.platform.tensor_cores == TensorCores::with_tf32;
   const std::vector<bool> plain = names_that(facts.trace, [](std::string_view name) {
-    return is_plain_fp32(name) && is_arithmetic(name);
+    return analyze::is_plain_fp32(name) && is_arithmetic(name);
   });
-  const std::vector<bool> tf32 = names_that(facts.trace, is_tf32);
+  const std::vector<bool> tf32 = names_that(facts.trace, analyze::is_tf32);
   std::int64_t tf32_ns = 0;
   for (std::uint32_t i = 0; i < facts.on.gpu.rows.size(); ++i) {
     const WorkRow& row = facts.on.gpu.rows[i];

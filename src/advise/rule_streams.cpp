@@ -68,14 +68,12 @@ SerialKernels serial_kernels(const Facts& facts, std::int64_t processors) {
   return found;
 }
 
-bool multiplies(std::string_view kernel) {
-  return kernel.find("gemm") != kernel.npos || kernel.find("Cijk") != kernel.npos;
-}
-
 Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& serial,
                        std::int64_t processors) {
   Candidate found = found_by("streams", SuggestionType::parallelization, serial.work_ns);
   found.words.operation = facts.trace.names.view(name);
+  const bool multiplies =
+      facts.on.gpu.rows[serial.rows.front()].kernel_class == analyze::KernelClass::gemm;
   found.words.title = "Run small kernels side by side";
   found.words.description = fmt::format(
       "{} of {} one after another, {} in total, each with {} on {} multiprocessors: most of the "
@@ -91,7 +89,7 @@ Candidate candidate_of(const Facts& facts, trace::NameId name, const Serial& ser
   found.words.implementation_hint = hint_for(
       facts.platform,
       {.words = "Combine them into one larger launch, or let them run concurrently",
-       .pytorch = multiplies(found.words.operation)
+       .pytorch = multiplies
                       ? ": batched products, or several streams.\n"
                         "torch.bmm(a, b)  # instead of torch.mm in a loop"
                       : ": one larger tensor instead of many small ones, or several streams.\n"

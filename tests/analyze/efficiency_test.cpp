@@ -117,12 +117,30 @@ TEST(OpWork, OfTheRest) {
   EXPECT_FALSE(work_of("vllm::moe_forward", "[[8, 4]]", types(1)));
 }
 
+TEST(KernelMath, PlainFp32IsNeitherOnTensorCoresNorNarrower) {
+  EXPECT_TRUE(is_plain_fp32("volta_sgemm_128x64_nn"));
+  EXPECT_TRUE(is_plain_fp32("void gemmSN_TN_kernel<float, 128, 16, 2>"));
+  EXPECT_TRUE(is_plain_fp32("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_stage3_ffma_kernel"));
+  EXPECT_FALSE(is_plain_fp32("ampere_sgemm_fp16_128x64_f16f16_tn"));
+  EXPECT_FALSE(is_plain_fp32("nvjet_tss_128x64<float>"));
+  EXPECT_FALSE(is_plain_fp32("void gemv2T_kernel_val<int, int, __nv_bfloat16, __nv_bfloat16>"));
+  EXPECT_FALSE(is_plain_fp32("void gemv2T_kernel_val<int, int, __half, __half, __half, float>"));
+  EXPECT_FALSE(is_plain_fp32("my_matmul"));
+  EXPECT_TRUE(is_tf32("cutlass_80_tensorop_s1688gemm_256x64"));
+  EXPECT_FALSE(is_tf32("cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128"));
+}
+
 TEST(KernelMath, KnowsTensorCoresAndTf32ByName) {
   EXPECT_EQ(on_tensor_cores("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"), true);
   EXPECT_EQ(on_tensor_cores("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64>"), true);
   EXPECT_EQ(on_tensor_cores("Cijk_Alik_Bljk_BBS_BH_MT256x192x64_MI16x16x1_SN"), true);
   EXPECT_EQ(on_tensor_cores("volta_sgemm_128x64_nn"), false);
   EXPECT_EQ(on_tensor_cores("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_stage3_ffma"), false);
+  EXPECT_EQ(on_tensor_cores("ampere_h16816gemm_128x64_ldg8_stages_64x3_nn"), true);
+  EXPECT_EQ(on_tensor_cores("turing_h1688gemm_128x64_nn"), true);
+  EXPECT_EQ(on_tensor_cores("turing_i8816cudnn_int8_xmma_gemm_f16_128x64"), true);
+  EXPECT_EQ(on_tensor_cores("void cudnn::detail::dgrad_engine<float, 512, 6>"), false);
+  EXPECT_FALSE(on_tensor_cores("void splitKreduce_kernel<float, float>"));
   EXPECT_FALSE(on_tensor_cores("my_matmul"));
   const OpWork floats{1, 1, true, 4, true};
   const OpWork halves{1, 1, true, 2, true};
