@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyze/critical_path/runtime_calls.h"
 #include "analyze/run/set_up_calls.h"
 #include "analyze/trace_maker.h"
 
@@ -137,6 +138,9 @@ TEST(Wall, CallsThatSetUpAreKnownByTheirNames) {
   EXPECT_EQ(set_up_role("clBuildProgram"), SetUpRole::program);
   EXPECT_EQ(set_up_role("cudaStreamCreateWithFlags"), SetUpRole::device);
   EXPECT_EQ(set_up_role("cudaLaunchKernel"), SetUpRole::none);
+  EXPECT_EQ(set_up_role("hipModuleLoadData"), SetUpRole::program);
+  EXPECT_EQ(set_up_role("hipModuleLaunchKernel"), SetUpRole::none);
+  EXPECT_EQ(set_up_role("cuMemGetInfo_v2"), SetUpRole::device);
   EXPECT_EQ(set_up_role("clFinish"), SetUpRole::none);
   EXPECT_EQ(set_up_role("Malloc"), SetUpRole::none);
 }

@@ -23,6 +23,16 @@ enum class CallRole : std::uint8_t {
 
 CallRole call_role(std::string_view name);
 
+// What a call does that programs do when they start.
+enum class SetUpRole : std::uint8_t {
+  none,
+  memory,   // takes or gives back memory of the device, or of the host for it
+  program,  // builds or loads programs of the device
+  device,   // prepares the device, a context, streams or events
+};
+
+SetUpRole set_up_role(std::string_view name);
+
 // The role of every name of the trace, by NameId.
 std::vector<CallRole> call_roles(const trace::Trace& trace);
 

@@ -1,12 +1,10 @@
 #include "analyze/run/set_up_calls.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
 #include "analyze/critical_path/runtime_calls.h"
-#include "base/contains.h"
 #include "base/median.h"
 
 namespace fathom::analyze {
@@ -19,58 +17,19 @@ constexpr std::int64_t kSlowSetUpNs = 1'000'000;
 constexpr std::int64_t kTimesUsual = 10;
 constexpr std::size_t kEnoughToCompare = 3;
 
-struct KnownSetUp {
-  std::string_view text;  // after the prefix of the runtime
-  SetUpRole role;
-};
-
-// The first that the name begins with. Taking memory from a pool ("…Async") is an everyday call.
-constexpr std::array kKnownSetUp = {
-    KnownSetUp{"Malloc", SetUpRole::memory},
-    KnownSetUp{"Free", SetUpRole::memory},
-    KnownSetUp{"HostAlloc", SetUpRole::memory},
-    KnownSetUp{"HostMalloc", SetUpRole::memory},
-    KnownSetUp{"HostFree", SetUpRole::memory},
-    KnownSetUp{"HostRegister", SetUpRole::memory},
-    KnownSetUp{"HostUnregister", SetUpRole::memory},
-    KnownSetUp{"MemAlloc", SetUpRole::memory},
-    KnownSetUp{"MemFree", SetUpRole::memory},
-    KnownSetUp{"MemHostAlloc", SetUpRole::memory},
-    KnownSetUp{"MemCreate", SetUpRole::memory},
-    KnownSetUp{"MemMap", SetUpRole::memory},
-    KnownSetUp{"MemSetAccess", SetUpRole::memory},
-    KnownSetUp{"CreateBuffer", SetUpRole::memory},
-    KnownSetUp{"ReleaseMemObject", SetUpRole::memory},
-    KnownSetUp{"ModuleLoad", SetUpRole::program},
-    KnownSetUp{"LibraryLoad", SetUpRole::program},
-    KnownSetUp{"LinkComplete", SetUpRole::program},
-    KnownSetUp{"LinkAddData", SetUpRole::program},
-    KnownSetUp{"BuildProgram", SetUpRole::program},
-    KnownSetUp{"CompileProgram", SetUpRole::program},
-    KnownSetUp{"LinkProgram", SetUpRole::program},
-    KnownSetUp{"ModuleGetFunction", SetUpRole::device},
-    KnownSetUp{"Mem", SetUpRole::device},
-    KnownSetUp{"StreamCreate", SetUpRole::device},
-    KnownSetUp{"EventCreate", SetUpRole::device},
-    KnownSetUp{"DeviceGetStreamPriorityRange", SetUpRole::device},
-    KnownSetUp{"DevicePrimaryCtxRetain", SetUpRole::device},
-    KnownSetUp{"Init", SetUpRole::device},
-    KnownSetUp{"CtxCreate", SetUpRole::device},
-    KnownSetUp{"SetDevice", SetUpRole::device},
-    KnownSetUp{"GetDevice", SetUpRole::device},
-};
-
 class SetUpFinder {
  public:
   SetUpFinder(const trace::Trace& trace, const Dependencies& on,
               const std::vector<bool>& is_first_launch)
-      : trace_(trace), on_(on), is_first_launch_(is_first_launch), waits_(trace.spans.size()) {
+      : trace_(trace),
+        on_(on),
+        is_first_launch_(is_first_launch),
+        waits_(trace.spans.size()),
+        roles_(call_roles(trace)) {
     for (const HostWait& wait : on.host_waits) waits_[wait.call] = true;
     for (const WorkRow& row : on.gpu.rows) first_work_ns_ = std::min(first_work_ns_, row.start_ns);
-    roles_.reserve(trace.names.size());
     set_up_roles_.reserve(trace.names.size());
     for (trace::NameId id = 0; id < trace.names.size(); ++id) {  // each distinct name once
-      roles_.push_back(call_role(trace.names.view(id)));
       set_up_roles_.push_back(set_up_role(trace.names.view(id)));
     }
   }
@@ -113,20 +72,6 @@ class SetUpFinder {
 };
 
 }  // namespace
-
-SetUpRole set_up_role(std::string_view call_name) {
-  for (const std::string_view prefix : {"cuda", "cu", "hip", "cl"}) {
-    if (!call_name.starts_with(prefix)) continue;
-    const std::string_view rest = call_name.substr(prefix.size());
-    for (const KnownSetUp& known : kKnownSetUp) {
-      if (!rest.starts_with(known.text)) continue;
-      const bool is_pooled = known.role == SetUpRole::memory && base::contains(rest, "Async");
-      return is_pooled ? SetUpRole::device : known.role;
-    }
-    return SetUpRole::none;
-  }
-  return SetUpRole::none;
-}
 
 UsualCall usual_call(const trace::Trace& trace, SpanId one) {
   const trace::Spans& spans = trace.spans;

@@ -1,23 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "analyze/critical_path/dependencies.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
-
-// What a call of the runtime does that programs do when they start; by its name.
-enum class SetUpRole : std::uint8_t {
-  none,
-  memory,   // takes or gives back memory of the device, or of the host for it
-  program,  // builds or loads programs of the device
-  device,   // prepares the device, a context, streams or events
-};
-
-SetUpRole set_up_role(std::string_view call_name);
 
 // All calls of one name and kind. Goes over the whole trace: ask for few.
 struct UsualCall {
