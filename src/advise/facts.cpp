@@ -5,6 +5,7 @@
 #include "analyze/hta/device_info.h"
 #include "analyze/operations/named_spans.h"
 #include "analyze/operations/steps.h"
+#include "analyze/run/gpu_shares.h"
 #include "analyze/run/set_up_calls.h"
 #include "base/contains.h"
 
@@ -141,7 +142,7 @@ Facts::Facts(const trace::Trace& recorded, const ReplayPlan& ready, const analyz
     python_spans += thread != analyze::HostLines::kNoThread && takes_part[thread] ? 1 : 0;
   }
   for (const Interval& gap : gaps) {
-    if (gap.length() >= kLongGapNs) long_gaps.push_back(gap);
+    if (gap.length() >= analyze::kLongGapNs) long_gaps.push_back(gap);
   }
   gap_pieces = pieces_in_long_gaps(*this);
   in_long_operation.resize(on.host.span.size());

@@ -21,9 +21,9 @@
 
 namespace fathom::advise {
 
-// In gaps of the GPU from 1 ms on, operations of the host from 0.5 ms on are a cause of their own,
-// which `idle` names. All else that keeps the host from launching is the matter of `launch`.
-inline constexpr std::int64_t kLongGapNs = 1'000'000;
+// In long gaps of the GPU (analyze::kLongGapNs), operations of the host from 0.5 ms on are a cause
+// of their own, which `idle` names. All else that keeps the host from launching is the matter of
+// `launch`.
 inline constexpr std::int64_t kLongOperationNs = 500'000;
 
 // A piece of the host in a long gap, the long operation it is part of, and the time they share.

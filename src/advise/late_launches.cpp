@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyze/operations/named_spans.h"
+#include "analyze/run/gpu_shares.h"
 #include "base/contains.h"
 #include "base/median.h"
 
@@ -24,7 +25,7 @@ constexpr std::size_t kSorted = 20;
 // A call that takes 1 ms and more loads code, or copies what is not pinned; only to launch a graph
 // may take so long by itself.
 bool is_long_call(const Facts& facts, SpanId call) {
-  return facts.call_ns(call) >= kLongGapNs &&
+  return facts.call_ns(call) >= analyze::kLongGapNs &&
          !base::contains(facts.trace.name(call), "GraphLaunch");
 }
 

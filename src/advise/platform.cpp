@@ -10,6 +10,7 @@
 
 #include "analyze/efficiency/peaks.h"
 #include "base/contains.h"
+#include "trace/framework_names.h"
 
 namespace fathom::advise {
 namespace {
@@ -67,16 +68,16 @@ void learn_from_frameworks(Platform& platform, std::string_view name) {
 }
 
 void learn_from_host(Platform& platform, std::string_view name) {
-  constexpr std::array<std::string_view, 5> kOfPytorch = {"aten::", "autograd::", "ProfilerStep#",
-                                                          "Optimizer.", "enumerate(DataLoader)"};
+  constexpr std::array<std::string_view, 5> kOfPytorch = {"aten::", "autograd::", trace::kStepName,
+                                                          "Optimizer.", trace::kDataLoader};
   constexpr std::array<std::string_view, 4> kOfOptimizers = {
-      "Optimizer.step", "aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd"};
+      trace::kOptimizerStep, "aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd"};
   if (starts_with_any(name, kOfPytorch)) platform.is_pytorch = true;
   if (base::contains(name, "Backward") || base::contains(name, "_backward")) platform.trains = true;
   if (!starts_with_any(name, kOfOptimizers)) return;
   platform.trains = true;
   platform.has_optimizer = true;
-  if (name.starts_with("Optimizer.step")) platform.optimizer = optimizer_class(name);
+  if (name.starts_with(trace::kOptimizerStep)) platform.optimizer = optimizer_class(name);
   if (name.starts_with("aten::_fused_")) platform.optimizer_is_fused = true;
 }
 

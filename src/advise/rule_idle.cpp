@@ -8,6 +8,7 @@
 #include "advise/preparation.h"
 #include "advise/rules.h"
 #include "base/format.h"
+#include "trace/framework_names.h"
 
 // Trigger  Gaps of the GPU of 1 ms and more take 15 % of the run together, or one is 500 ms, or in
 //          one thirtieth of the run the GPU works less than half; and calls of one operation of the
@@ -195,11 +196,8 @@ Calls kind_of_calls(const Facts& facts, trace::NameId name, const Filler& filler
   return filler.total_ns <= kTimesUsual * *middle * count ? usual : Calls::slow;
 }
 
-// "autograd::engine::evaluate_function: MulBackward0" → "MulBackward0".
 std::string short_name(std::string_view operation) {
-  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
-  if (operation.starts_with(kEngine)) operation.remove_prefix(kEngine.size());
-  return base::fit(operation, 40);
+  return base::fit(trace::without_engine(operation), 40);
 }
 
 // Calls that are not like the others need other words.

@@ -6,7 +6,9 @@
 #include "advise/late_launches.h"
 #include "advise/rules.h"
 #include "analyze/operations/steps.h"
+#include "analyze/run/gpu_shares.h"
 #include "base/format.h"
+#include "trace/framework_names.h"
 
 // Trigger  The GPU is idle for over 5 % of the run in gaps that end with work launched only
 //          after the gap had begun, not counting what another rule sees a cause for in them. From
@@ -23,7 +25,6 @@ namespace fathom::advise {
 namespace {
 
 constexpr double kLaunchTriggerPct = 5;
-constexpr double kLaunchBoundPct = 30;
 
 enum class Eager : std::uint8_t {
   in_places,
@@ -35,8 +36,8 @@ enum class Eager : std::uint8_t {
 };
 
 Eager how_eager(const Facts& facts, const LateLaunches& late, const LaunchPace& pace) {
-  const bool is_bound =
-      facts.share(late.total_ns) >= kLaunchBoundPct && pace.median_apart_ns > pace.median_kernel_ns;
+  const bool is_bound = facts.share(late.total_ns) >= analyze::kLaunchBoundPct &&
+                        pace.median_apart_ns > pace.median_kernel_ns;
   if (2 * pace.of_graphs > pace.work && facts.platform.server == Server::none) {
     return Eager::replays;
   }
@@ -157,7 +158,7 @@ trace::NameId place_of(const Facts& facts, SpanId launch) {
     const bool is_named =
         kind == SpanKind::annotation || kind == SpanKind::cpu_op || kind == SpanKind::scope;
     if (facts.spans.duration_ns[at] * 2 > facts.wall_ns) break;
-    if (is_named && !facts.trace.name(at).starts_with(analyze::kStepName)) found = at;
+    if (is_named && !facts.trace.name(at).starts_with(trace::kStepName)) found = at;
   }
   return facts.spans.name[found];
 }
@@ -171,11 +172,10 @@ std::string where_most(const Facts& facts, const LateLaunches& late) {
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   const double part = static_cast<double>(most->second) / static_cast<double>(late.total_ns) * 100;
   constexpr double kMostPct = 30;
-  std::string_view place = facts.trace.names.view(most->first);
+  const std::string_view place = facts.trace.names.view(most->first);
   if (part < kMostPct || analyze::call_role(place) != CallRole::other) return {};
-  constexpr std::string_view kEngine = "autograd::engine::evaluate_function: ";
-  if (place.starts_with(kEngine)) place.remove_prefix(kEngine.size());
-  return fmt::format(" {} of that is in {}.", base::format_percent(part), base::fit(place, 60));
+  return fmt::format(" {} of that is in {}.", base::format_percent(part),
+                     base::fit(trace::without_engine(place), 60));
 }
 
 std::string launch_seen(const Facts& facts, const LateLaunches& late, const LaunchPace& pace,

@@ -7,6 +7,7 @@
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"
+#include "trace/framework_names.h"
 
 // Trigger  Over 50 kernels per step of an optimizer of PyTorch, none of them one for many tensors,
 //          take 3 % of the run on the GPU, or their steps do on the host.
@@ -28,7 +29,7 @@ struct OptimizerSteps {
 
 OptimizerSteps optimizer_steps(const Facts& facts) {
   const std::vector<bool> steps = names_that(
-      facts.trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); });
+      facts.trace, [](std::string_view name) { return name.starts_with(trace::kOptimizerStep); });
   const std::vector<bool> fused = names_that(facts.trace, [](std::string_view name) {
     return base::contains(name, "multi_tensor") || base::contains(name, "MultiTensor") ||
            base::contains(name, "fused_adam") || base::contains(name, "fused_sgd");

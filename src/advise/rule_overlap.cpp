@@ -5,6 +5,7 @@
 
 #include "advise/rules.h"
 #include "base/format.h"
+#include "trace/framework_names.h"
 
 // Trigger  Communication with no other GPU work beside it takes over 5 % of the run, and less than
 //          70 % of all communication is covered. All-reduces that are too small to be hidden are
@@ -45,7 +46,7 @@ base::IntervalSet time_of(const Facts& facts, bool communicates) {
 // was nothing left to hide it behind.
 std::int64_t tail_of(const Facts& facts, const std::vector<CollectiveWork>& rows) {
   const std::vector<bool> steps = names_that(
-      facts.trace, [](std::string_view name) { return name.starts_with("Optimizer.step"); });
+      facts.trace, [](std::string_view name) { return name.starts_with(trace::kOptimizerStep); });
   std::int64_t tail = 0;
   for (const analyze::DeviceWork& device : facts.on.gpu.devices) {
     const auto begins_before = [&](std::uint32_t row, std::int64_t time) {

@@ -14,7 +14,6 @@ namespace fathom::advise {
 namespace {
 
 constexpr double kQueuedTriggerPct = 10;
-constexpr std::int64_t kLatencyNs = 10'000;
 
 struct QueuedGap {
   base::Interval time;
@@ -32,7 +31,7 @@ std::vector<QueuedGap> queued_gaps(const Facts& facts) {
       while (gap < facts.gaps.size() && facts.gaps[gap].end < row.start_ns) ++gap;
       if (gap == facts.gaps.size()) break;
       const base::Interval time = facts.gaps[gap];
-      const bool is_queued = time.end == row.start_ns && time.length() > kLatencyNs &&
+      const bool is_queued = time.end == row.start_ns && time.length() > analyze::kLatencyNs &&
                              row.launch != kNoSpan && !facts.is_before_or_after_all_work(time) &&
                              facts.spans.end_ns(row.launch) <= time.begin &&
                              base::length_within(facts.unrecorded, time) == 0;

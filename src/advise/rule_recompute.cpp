@@ -7,6 +7,7 @@
 #include "advise/rules.h"
 #include "base/contains.h"
 #include "base/format.h"
+#include "trace/framework_names.h"
 
 // Trigger  Operations of the forward pass run inside the backward pass (checkpointing) and take 3 %
 //          of the run on the GPU; not where memory is known to be more than 70 % full, for then
@@ -34,9 +35,8 @@ struct Recomputed {
 };
 
 std::vector<bool> names_of_nodes(const trace::Trace& trace) {
-  return names_that(trace, [](std::string_view name) {
-    return name.starts_with("autograd::engine::evaluate_function");
-  });
+  return names_that(trace,
+                    [](std::string_view name) { return name.starts_with(trace::kBackwardNode); });
 }
 
 // Nodes of the backward pass with an operation of the forward pass in them, by span.

@@ -8,6 +8,7 @@
 #include "analyze/operations/operations.h"
 #include "analyze/operations/steps.h"
 #include "base/pair_index.h"
+#include "trace/framework_names.h"
 
 namespace fathom::compare {
 namespace {
@@ -224,9 +225,8 @@ std::string without_places(std::string_view name) {
 }  // namespace
 
 std::string comparable_name(std::string_view name, SpanKind kind) {
-  constexpr std::string_view kLoader = "enumerate(DataLoader)#";
-  if (name.starts_with(analyze::kStepName)) return std::string(kStepOperation);
-  if (name.starts_with(kLoader)) return std::string(kLoader.substr(0, kLoader.size() - 1));
+  if (name.starts_with(trace::kStepName)) return std::string(kStepOperation);
+  if (name.starts_with(trace::kDataLoader)) return std::string(trace::kDataLoader);
   if (kind == SpanKind::runtime_call && name.starts_with("hip")) {
     return "cuda" + std::string(name.substr(3));
   }

@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "fathom/figures.h"
 #include "report/comparison_report.h"
+#include "trace/framework_names.h"
 
 namespace fathom::report {
 namespace {
@@ -41,7 +42,7 @@ std::string whole_text(const Comparison& comparison) {
 
 // Names that a framework gives, in words.
 std::string meaning_of(const OperationChange& change) {
-  return change.name.starts_with("enumerate(DataLoader)") ? ", the data loading" : "";
+  return change.name.starts_with(trace::kDataLoader) ? ", the data loading" : "";
 }
 
 // One run per side proves nothing, and what it shows has a sign all the same.

@@ -21,7 +21,6 @@ using base::format_percent;
 using base::format_plural;
 
 constexpr std::size_t kNameColumns = 60;
-constexpr double kLaunchBoundPct = 30;
 constexpr double kMuchHiddenPct = 10;  // of the run
 constexpr std::array<const char*, 3> kKinds = {"idle", "exposed communication", "exposed copies"};
 
@@ -75,7 +74,7 @@ std::string launch_text(const GpuShares& gpu) {
   const IdleTime& idle = gpu.idle_by(IdleCause::launch);
   const bool is_slow =
       gpu.launch_period_ns && gpu.kernel_ns && *gpu.launch_period_ns > *gpu.kernel_ns;
-  if (is_slow && gpu.pct(idle.ns) >= kLaunchBoundPct) {
+  if (is_slow && gpu.pct(idle.ns) >= analyze::kLaunchBoundPct) {
     return fmt::format("launch-bound, {} launches {} apart for kernels of {} (medians)",
                        base::format_count(gpu.launches), format_duration(*gpu.launch_period_ns),
                        format_duration(*gpu.kernel_ns));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/framework_names.h"
+
 namespace fathom::analyze {
 
 using trace::SpanId;
@@ -15,7 +17,7 @@ ClassIndex::ClassIndex(const trace::Trace& trace)
   for (trace::NameId name = 0; name < trace.names.size(); ++name) {
     const std::string_view text = trace.names.view(name);
     launches_graphs_[name] = text.find("GraphLaunch") != text.npos;
-    is_optimizer[name] = text.starts_with("Optimizer.step");
+    is_optimizer[name] = text.starts_with(trace::kOptimizerStep);
     any_optimizer = any_optimizer || is_optimizer[name];
   }
   if (!any_optimizer) return;

@@ -4,12 +4,10 @@
 #include <array>
 
 #include "base/interval_set.h"
+#include "trace/framework_names.h"
 
 namespace fathom::analyze {
 namespace {
-
-constexpr std::string_view kOptimizerStep = "Optimizer.step#";
-constexpr std::string_view kBackwardCall = "autograd::engine::evaluate_function";
 
 // [begin, end) of spans whose name begins so.
 base::IntervalSet times_of(const trace::Trace& trace, std::string_view prefix) {
@@ -41,8 +39,8 @@ class RoleFinder {
   RoleFinder(const trace::Trace& trace, const DeviceMemory& device)
       : trace_(trace),
         device_(device),
-        steps_(times_of(trace, kOptimizerStep)),
-        calls_(times_of(trace, kBackwardCall)) {
+        steps_(times_of(trace, trace::kOptimizerStep)),
+        calls_(times_of(trace, trace::kBackwardNode)) {
     find_backwards();
   }
 

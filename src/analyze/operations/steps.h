@@ -2,15 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "trace/framework_names.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
 
-// What the numbered steps of PyTorch begin with: "ProfilerStep#7".
-inline constexpr std::string_view kStepName = "ProfilerStep#";
+using trace::kStepName;
 
 // The steps of a run as the host saw them, in order, one per number. Traces of 2021 have them as
 // operators, later ones as annotations; what a GPU saw of them is not a step.

@@ -28,6 +28,12 @@ namespace fathom::analyze {
 // or
 //   unlinked      the trace does not say when it was launched, and the gap is 10 µs or longer.
 // After the last work nothing ends the gap: it counts as if something were launched at the end.
+inline constexpr std::int64_t kLongGapNs = 1'000'000;  // in which the host was in other code
+inline constexpr std::int64_t kLatencyNs = 10'000;     // below that, the cost of switching
+
+// From here on, in percent of the run, waiting for launches is what bounds it.
+inline constexpr double kLaunchBoundPct = 30;
+
 enum class IdleCause : std::uint8_t {
   host_code,
   sync,

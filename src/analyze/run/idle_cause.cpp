@@ -17,10 +17,8 @@ using trace::SpanId;
 using trace::SpanKind;
 using trace::TrackId;
 
-constexpr std::int64_t kLatencyNs = 10'000;
 constexpr std::int64_t kOtherStreamNs = 100'000;
-constexpr std::int64_t kLongGapNs = 1'000'000;         // of code that launches nothing
-constexpr std::int64_t kLongAfterWaitNs = 10'000'000;  // the same after a wait
+constexpr std::int64_t kLongAfterWaitNs = 10'000'000;  // a long gap after a wait
 constexpr std::int64_t kSlowCallNs = 1'000'000;
 constexpr std::int64_t kTimesUsualCall = 10;
 constexpr std::int64_t kWaitSlackNs = 10'000;  // waits return before the work's recorded end (ROCm)

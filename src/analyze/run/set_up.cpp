@@ -8,6 +8,7 @@
 
 #include "analyze/critical_path/runtime_calls.h"
 #include "analyze/run/set_up_calls.h"
+#include "trace/framework_names.h"
 
 namespace fathom::analyze {
 namespace {
@@ -23,7 +24,7 @@ constexpr std::size_t kLeastLoads = 3;  // calls of a loader that tell what is u
 bool may_set_up(const trace::Trace& trace, SpanId id) {
   const std::string_view name = trace.name(id);
   if (trace.spans.kind[id] != SpanKind::runtime_call) {
-    return name.starts_with("enumerate(DataLoader)");
+    return name.starts_with(trace::kDataLoader);
   }
   const CallRole role = call_role(name);
   if (role == CallRole::launch) return true;
