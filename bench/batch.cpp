@@ -57,11 +57,10 @@ void print(const char* what, double together, double alone) {
              alone, alone / together);
 }
 
-void products(Compute& compute) {
-  constexpr std::size_t kEdge = 256;
-  const MatmulShape shape = {.rows = kEdge, .inner = kEdge, .columns = kEdge};
-  const std::vector<float> a(kEdge * kEdge, 1.0f);
-  std::vector<std::vector<float>> out(10, std::vector<float>(a.size()));
+void products(Compute& compute, const char* name, std::size_t count, std::size_t edge) {
+  const MatmulShape shape = {.rows = edge, .inner = edge, .columns = edge};
+  const std::vector<float> a(edge * edge, 1.0f);
+  std::vector<std::vector<float>> out(count, std::vector<float>(a.size()));
   const auto alone = [&] {
     for (auto& result : out) compute.matmul(shape, result, a, a);
   };
@@ -71,23 +70,7 @@ void products(Compute& compute) {
     batch.run();
   };
   alone();
-  print("10 products of 256 x 256", wall_ms(15, together), wall_ms(15, alone));
-}
-
-void small_products(Compute& compute) {
-  constexpr std::size_t kEdge = 16;
-  const MatmulShape shape = {.rows = kEdge, .inner = kEdge, .columns = kEdge};
-  const std::vector<float> a(kEdge * kEdge, 1.0f);
-  std::vector<std::vector<float>> out(2000, std::vector<float>(a.size()));
-  const auto alone = [&] {
-    for (auto& result : out) compute.matmul(shape, result, a, a);
-  };
-  const auto together = [&] {
-    Batch batch(compute);
-    for (auto& result : out) batch.matmul(shape, result, a, a);
-    batch.run();
-  };
-  print("2,000 products of 16 x 16", wall_ms(15, together), wall_ms(15, alone));
+  print(name, wall_ms(15, together), wall_ms(15, alone));
 }
 
 void xors(Compute& compute, const char* name, int rounds) {
@@ -194,8 +177,8 @@ void routed(Compute& compute) {
 
 int main() {
   Compute compute({.uses_machine_profile = false});
-  products(compute);
-  small_products(compute);
+  products(compute, "10 products of 256 x 256", 10, 256);
+  products(compute, "2,000 products of 16 x 16", 2000, 16);
   xors(compute, "1,000 XORs of 5", 15);
   lattices(compute);
   routed(compute);

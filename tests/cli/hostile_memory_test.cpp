@@ -2,13 +2,13 @@
 // it: measured on the program itself, as the system counts it.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "cli/run_program.h"
+#include "deflated.h"
 #include "trace/perfetto_builder.h"
 
 namespace fathom::cli::hostile_memory_test {
@@ -44,33 +44,13 @@ class Bomb : public ::testing::Test {
   }
   static std::string packed(const std::string& head, const std::string& piece, std::int64_t times,
                             int bits) {
-    z_stream stream{};
-    deflateInit2(&stream, 1, Z_DEFLATED, bits, 8, Z_DEFAULT_STRATEGY);
-    std::string out;
-    std::string room(1 << 16, '\0');
-    const auto add = [&](const std::string& text, int flush) {
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-      stream.avail_in = static_cast<uInt>(text.size());
-      do {
-        stream.next_out = reinterpret_cast<Bytef*>(room.data());
-        stream.avail_out = static_cast<uInt>(room.size());
-        deflate(&stream, flush);
-        out.append(room, 0, room.size() - stream.avail_out);
-      } while (stream.avail_out == 0);
-    };
-    add(head, Z_NO_FLUSH);
-    for (std::int64_t i = 0; i < times; ++i) add(piece, Z_NO_FLUSH);
-    add("", Z_FINISH);
-    deflateEnd(&stream);
-    return out;
+    return deflated(head, piece, times, bits);
   }
 
   Scratch scratch_;
   std::int64_t idle_ = 0;
 };
 
-constexpr int kGzip = 15 + 16;
-constexpr int kRaw = -15;
 constexpr const char* kEvent =
     R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},)";
 
@@ -87,12 +67,12 @@ TEST_F(Bomb, JsonWithoutEventsTakesSevenTimesThePiece) {
                {"string.json.gz", opened, 'x'},
                {"brackets.json.gz", "[[", '['}};
   for (const auto& [name, head, filler] : kinds) {
-    const std::string small = scratch_.write(name, packed(head, filler, 24, kGzip));
+    const std::string small = scratch_.write(name, packed(head, filler, 24, kGzipBits));
     EXPECT_LT(std::filesystem::file_size(small), 300'000U);
     expect_memory("report", small, 7 * 24 * kMb + 32 * kMb);
   }
   const std::string large =
-      scratch_.write("large.json.gz", packed("{\"traceEvents\":[", ' ', 400, kGzip));
+      scratch_.write("large.json.gz", packed("{\"traceEvents\":[", ' ', 400, kGzipBits));
   expect_memory("report", large, 7 * 128 * kMb);
 }
 
@@ -101,7 +81,7 @@ TEST_F(Bomb, LongEventsTakeTenTimesTheLongest) {
   std::string event = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{"a":[1)";
   while (event.size() < 24 * kMb) event += ",1";
   event += "]}},";
-  const std::string file = scratch_.write("long.json.gz", packed(kEvent, event, 8, kGzip));
+  const std::string file = scratch_.write("long.json.gz", packed(kEvent, event, 8, kGzipBits));
   EXPECT_LT(std::filesystem::file_size(file), 2'000'000U);
   expect_memory("report", file, 10 * 24 * kMb + 32 * kMb);
 }
@@ -112,7 +92,7 @@ void append_little_endian(std::string& to, std::uint64_t value, int bytes) {
 
 TEST_F(Bomb, AnArchiveTakesWhatIsInIt) {
   const std::int64_t megabytes = 64;
-  const std::string data = packed(kEvent, ' ', megabytes, kRaw);
+  const std::string data = packed(kEvent, ' ', megabytes, kBareBits);
   const std::uint64_t size = std::string(kEvent).size() + megabytes * kMb;
   std::string zip = "PK\x03\x04";
   std::string entry;  // from the version on, as both headers have it

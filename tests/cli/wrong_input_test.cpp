@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "cli/run_program.h"
+#include "deflated.h"
 #include "trace/sqlite_file.h"
 
 // Whatever a command is given, it answers with one clear line and status 2, and leaves nothing
@@ -12,20 +12,6 @@
 namespace fathom::cli::wrong_input_test {
 
 constexpr const char* kPng = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(text.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 void expect_one_line(const Outcome& outcome, const std::string& mentions) {
   EXPECT_EQ(outcome.status, 2) << outcome.err;
@@ -67,7 +53,7 @@ TEST_P(WrongInput, Picture) {
 }
 
 TEST_P(WrongInput, CutOffGzip) {
-  const std::string whole = gzip(R"({"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]})");
+  const std::string whole = deflated(R"({"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":1}]})");
   expect_one_line(run(scratch_.write("cut.json.gz", whole.substr(0, 14))), "cut.json.gz");
 }
 

@@ -1,12 +1,12 @@
 // The ways through the reader must not show: fast or tolerant, one thread or many, packed or not.
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include <random>
 
 #include "chrome_text.h"
+#include "deflated.h"
 #include "sanitized.h"
 #include "trace/read/chrome/blocks.h"
 
@@ -85,20 +85,6 @@ std::string random_events(std::uint32_t seed, std::size_t size) {
   return events;
 }
 
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 std::string zstd(const std::string& text) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 1));
@@ -120,11 +106,12 @@ TEST(ChromeBlocks, ThreadsAndPackingDoNotShow) {
     const std::string text = R"({"traceEvents":[)" + random_events(seed, 3'000'000) + "]}";
     const std::string one = describe_all(read_text(text, 1));
     EXPECT_EQ(describe_all(read_text(text, 3)), one);
-    EXPECT_EQ(describe_all(read_text(gzip(text), 2)), one);
+    EXPECT_EQ(describe_all(read_text(deflated(text), 2)), one);
     EXPECT_EQ(describe_all(read_text(zstd(text), 2)), one);
     const std::size_t half = text.size() / 2;
-    EXPECT_EQ(describe_all(read_text(gzip(text.substr(0, half)) + gzip(text.substr(half)), 2)),
-              one);
+    EXPECT_EQ(
+        describe_all(read_text(deflated(text.substr(0, half)) + deflated(text.substr(half)), 2)),
+        one);
   }
 }
 
@@ -136,7 +123,7 @@ TEST(ChromeBlocks, WrongGuessesAreNoticed) {
   std::string text = "[" + event;
   for (int i = 1; i < 300; ++i) text += "," + event;
   text += "]";
-  for (const std::string& packed : {text, gzip(text)}) {
+  for (const std::string& packed : {text, deflated(text)}) {
     const Trace trace = read_text(packed, 2);
     EXPECT_EQ(trace.spans.size(), 300U);
     EXPECT_EQ(trace.name(0), "real");
@@ -146,7 +133,7 @@ TEST(ChromeBlocks, WrongGuessesAreNoticed) {
 
 TEST(ChromeBlocks, CutOffPackingGivesWhatCanBeUnpacked) {
   const std::string text = "[" + random_events(1, 1'000'000) + "]";
-  for (const std::string& packed : {gzip(text), zstd(text)}) {
+  for (const std::string& packed : {deflated(text), zstd(text)}) {
     const Trace trace = read_text(packed.substr(0, packed.size() / 2), 2);
     EXPECT_GT(trace.spans.size(), 100U);
     EXPECT_EQ(trace.warnings.count(WarningKind::damaged_packing), 1U);

@@ -2,11 +2,11 @@
 // one line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <fstream>
 
 #include "base/error.h"
+#include "deflated.h"
 #include "trace/corpus.h"
 #include "trace/read.h"
 #include "trace/read/chrome/chrome.h"
@@ -191,26 +191,7 @@ TEST(HostileSqlite, GeneratedColumnsOfTheCorpus) {
 
 // gzip of `head` and so many megabytes of one character.
 std::string bomb(const std::string& head, char c, int megabytes) {
-  z_stream stream{};
-  deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed;
-  std::string room(1 << 16, '\0');
-  const auto add = [&](const std::string& text, int flush) {
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    stream.avail_in = static_cast<uInt>(text.size());
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(room.data());
-      stream.avail_out = static_cast<uInt>(room.size());
-      deflate(&stream, flush);
-      packed.append(room, 0, room.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
-  };
-  add(head, Z_NO_FLUSH);
-  const std::string piece(1 << 20, c);
-  for (int i = 0; i < megabytes; ++i) add(piece, Z_NO_FLUSH);
-  add("", Z_FINISH);
-  deflateEnd(&stream);
-  return packed;
+  return deflated(head, std::string(1 << 20, c), megabytes);
 }
 
 TEST(HostileJson, WithoutAnEventForLongIsRefusedInOneLine) {

@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <fstream>
 
 #include "base/error.h"
+#include "deflated.h"
 #include "trace/read.h"
 #include "trace/trace_lines.h"
 
@@ -23,25 +23,10 @@ std::string little_endian(std::uint64_t value, int size) {
   return bytes;
 }
 
-// `window` is zlib's: -15 for the bare deflate of a ZIP archive, 31 for gzip.
-std::string deflated(const std::string& text, int window) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(text.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 class Archive {
  public:
   Archive& add(const std::string& name, const std::string& text, int method = 8, int flags = 0) {
-    const std::string packed = method == 8 ? deflated(text, -15) : text;
+    const std::string packed = method == 8 ? deflated(text, kBareBits) : text;
     const std::string common = little_endian(20, 2) + little_endian(flags, 2) +
                                little_endian(method, 2) + little_endian(0, 8) +
                                little_endian(packed.size(), 4) + little_endian(text.size(), 4) +
@@ -91,7 +76,7 @@ TEST(Zip, TheOneTraceInItIsRead) {
 }
 
 TEST(Zip, WhatIsPackedInItIsUnpackedToo) {
-  const std::string gzip = deflated(kTrace, 15 + 16);
+  const std::string gzip = deflated(kTrace);
   EXPECT_EQ(read(Archive().add("trace.json.gz", gzip, 0).whole()).spans.size(), 2U);
 }
 
