@@ -164,6 +164,11 @@ std::string unescaped(std::string_view written) {
   return out;
 }
 
+std::optional<std::string> text_of(std::string_view value) {
+  if (value.size() < 2 || value.front() != '"') return std::nullopt;
+  return unescaped(value.substr(1, value.size() - 2));
+}
+
 std::optional<double> real_of(std::string_view value) {
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);

@@ -71,6 +71,9 @@ bool is_json(std::string_view text);
 // The text that stands between the quotes of a JSON string; escapes that are none stay as they are.
 std::string unescaped(std::string_view written);
 
+// The text of a value that is a string, as written with its quotes; nothing of other values.
+std::optional<std::string> text_of(std::string_view value);
+
 // The number a value's text is; nothing where it is something else.
 std::optional<double> real_of(std::string_view value);
 std::optional<std::int64_t> integer_of(std::string_view value);

@@ -12,14 +12,9 @@ namespace fathom::monitor {
 namespace {
 
 using base::JsonScanner;
+using base::text_of;
 
 constexpr std::size_t kMostDevicesOfFile = 65'536;
-
-// The text of a string value; nothing where the value is something else.
-std::optional<std::string> text_of(std::string_view value) {
-  if (value.size() < 2 || value.front() != '"') return {};
-  return base::unescaped(value.substr(1, value.size() - 2));
-}
 
 std::uint64_t count_of(std::string_view value) {
   const auto number = base::integer_of(value);

@@ -48,8 +48,9 @@ void elements(std::string_view array, const Each& each) {
 }
 
 std::string text_of(std::string_view value) {
-  if (value.size() < 2 || value.front() != '"') throw Damaged{"text is missing"};
-  return base::unescaped(value.substr(1, value.size() - 2));
+  std::optional<std::string> text = base::text_of(value);
+  if (!text) throw Damaged{"text is missing"};
+  return std::move(*text);
 }
 
 double positive(std::string_view value) {

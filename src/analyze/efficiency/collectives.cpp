@@ -19,11 +19,6 @@ namespace {
 using trace::kNoSpan;
 using trace::SpanId;
 
-std::string text_of(std::string_view value) {
-  const bool is_text = value.size() >= 2 && value.front() == '"';
-  return is_text ? base::unescaped(value.substr(1, value.size() - 2)) : std::string();
-}
-
 struct CollectiveArgs {
   std::string name;
   std::string type;
@@ -35,8 +30,9 @@ CollectiveArgs collective_args(const std::string& json) {
   CollectiveArgs found;
   base::for_each_member(json, base::JsonScanner::Mode::lenient,
                         [&](std::string_view key, std::string_view value) {
-                          if (key == "Collective name") found.name = text_of(value);
-                          if (key == "dtype") found.type = text_of(value);
+                          if (key == "Collective name")
+                            found.name = base::text_of(value).value_or("");
+                          if (key == "dtype") found.type = base::text_of(value).value_or("");
                           if (key == "Group size") found.ranks = base::integer_of(value);
                           if (key == "In msg nelems" || key == "Out msg nelems") {
                             const auto elements = base::integer_of(value);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/shared_library.h"
 #include "record/cuda/cupti_records.h"
 
 namespace fathom::record::cuda {
@@ -17,37 +18,29 @@ void* open_library() {
   if (const char* chosen = std::getenv("FATHOM_CUPTI"); chosen != nullptr && *chosen != '\0') {
     return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
   }
-  for (const char* name : kNames) {
-    if (void* loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return loaded;
-  }
-  for (const char* name : kNames) {
-    if (void* system = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return system;
-  }
-  return dlopen(FATHOM_BUILT_WITH_CUPTI, RTLD_NOW | RTLD_LOCAL);
-}
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
+  return base::open_library(kNames, FATHOM_BUILT_WITH_CUPTI);
 }
 
 bool find_all(void* library, CuptiApi& api) {
-  return find(library, "cuptiGetVersion", api.get_version) &&
-         find(library, "cuptiGetResultString", api.get_result_string) &&
-         find(library, "cuptiGetTimestamp", api.get_timestamp) &&
-         find(library, "cuptiGetCallbackName", api.get_callback_name) &&
-         find(library, "cuptiSubscribe", api.subscribe) &&
-         find(library, "cuptiEnableCallback", api.enable_callback) &&
-         find(library, "cuptiActivityEnable", api.activity_enable) &&
-         find(library, "cuptiActivityRegisterCallbacks", api.register_callbacks) &&
-         find(library, "cuptiActivityGetNextRecord", api.get_next_record) &&
-         find(library, "cuptiActivityGetNumDroppedRecords", api.get_num_dropped_records) &&
-         find(library, "cuptiActivityFlushAll", api.flush_all) &&
-         find(library, "cuptiActivityPushExternalCorrelationId", api.push_external_id) &&
-         find(library, "cuptiActivityPopExternalCorrelationId", api.pop_external_id) &&
-         find(library, "cuptiSetThreadIdType", api.set_thread_id_type) &&
-         find(library, "cuptiActivityRegisterTimestampCallback", api.register_timestamp_callback);
+  return base::find_function(library, "cuptiGetVersion", api.get_version) &&
+         base::find_function(library, "cuptiGetResultString", api.get_result_string) &&
+         base::find_function(library, "cuptiGetTimestamp", api.get_timestamp) &&
+         base::find_function(library, "cuptiGetCallbackName", api.get_callback_name) &&
+         base::find_function(library, "cuptiSubscribe", api.subscribe) &&
+         base::find_function(library, "cuptiEnableCallback", api.enable_callback) &&
+         base::find_function(library, "cuptiActivityEnable", api.activity_enable) &&
+         base::find_function(library, "cuptiActivityRegisterCallbacks", api.register_callbacks) &&
+         base::find_function(library, "cuptiActivityGetNextRecord", api.get_next_record) &&
+         base::find_function(library, "cuptiActivityGetNumDroppedRecords",
+                             api.get_num_dropped_records) &&
+         base::find_function(library, "cuptiActivityFlushAll", api.flush_all) &&
+         base::find_function(library, "cuptiActivityPushExternalCorrelationId",
+                             api.push_external_id) &&
+         base::find_function(library, "cuptiActivityPopExternalCorrelationId",
+                             api.pop_external_id) &&
+         base::find_function(library, "cuptiSetThreadIdType", api.set_thread_id_type) &&
+         base::find_function(library, "cuptiActivityRegisterTimestampCallback",
+                             api.register_timestamp_callback);
 }
 
 }  // namespace
