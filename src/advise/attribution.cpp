@@ -230,10 +230,9 @@ class Attribution {
     found.is_rough = error_ > kTrustedError;
     found.is_after_others = !one.left;
     found.priority = priority_of(found.gain_pct);
-    const double now = static_cast<double>(facts_.wall_ns) / 1e6;
-    found.current_time_ms = now;
-    found.estimated_time_ms = now - static_cast<double>(gain.mid_ns) / 1e6;
-    if (*found.estimated_time_ms > 0) found.potential_speedup = now / *found.estimated_time_ms;
+    found.current_ns = static_cast<double>(facts_.wall_ns);
+    found.estimated_ns = static_cast<double>(facts_.wall_ns - gain.mid_ns);
+    if (*found.estimated_ns > 0) found.potential_speedup = found.current_ns / *found.estimated_ns;
     found.expected_improvement = words_of(gain, found.gain_pct, one.candidate->supposes, one.when);
     return found;
   }

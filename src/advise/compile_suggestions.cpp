@@ -21,7 +21,7 @@ Suggestion one_about(const std::string& function, std::string title, std::string
   one.operation = function;
   one.type = SuggestionType::algorithm;
   one.description = std::move(description);
-  one.expected_improvement = "What it would save cannot be told from the logs of torch.compile.";
+  one.expected_improvement = "Unknown: the logs of torch.compile do not say what it would save.";
   one.implementation_hint = hint + ".";
   return one;
 }
@@ -36,7 +36,7 @@ Suggestion of_break(const analyze::BreakGroup& group) {
       group.advice);
 }
 
-Suggestion of_recompiles(const analyze::RecompileGroup& group, double run_ms) {
+Suggestion of_recompiles(const analyze::RecompileGroup& group, double run_ns) {
   Suggestion one = one_about(
       group.function, fmt::format("Keep {} from being compiled again", group.function),
       fmt::format("{}{} was compiled again {}, which took {}{}.", group.function,
@@ -45,8 +45,8 @@ Suggestion of_recompiles(const analyze::RecompileGroup& group, double run_ms) {
                   group.reasons.empty() ? "" : ": " + group.reasons.front()),
       group.advice);
   one.type = SuggestionType::caching;
-  one.current_time_ms = static_cast<double>(group.total_ns) / 1e6;
-  const bool is_much = run_ms > 0 && one.current_time_ms >= kMediumPct / 100 * run_ms;
+  one.current_ns = static_cast<double>(group.total_ns);
+  const bool is_much = run_ns > 0 && one.current_ns >= kMediumPct / 100 * run_ns;
   one.priority = is_much ? Priority::medium : Priority::low;
   return one;
 }
@@ -77,7 +77,7 @@ Suggestion of_rerecordings(const analyze::CudagraphRerecording& group) {
 
 }  // namespace
 
-std::vector<Suggestion> compile_suggestions(const analyze::CompileFindings& found, double run_ms) {
+std::vector<Suggestion> compile_suggestions(const analyze::CompileFindings& found, double run_ns) {
   std::vector<Suggestion> list;
   const auto take = [&](const auto& groups, const auto& suggestion_of) {
     for (const auto& group : groups) {
@@ -86,7 +86,7 @@ std::vector<Suggestion> compile_suggestions(const analyze::CompileFindings& foun
   };
   take(found.failure_groups, of_failure);
   take(found.break_groups, of_break);
-  take(found.recompile_groups, [&](const auto& group) { return of_recompiles(group, run_ms); });
+  take(found.recompile_groups, [&](const auto& group) { return of_recompiles(group, run_ns); });
   take(found.cudagraph_skips, of_skip);
   take(found.cudagraph_rerecordings, of_rerecordings);
   return list;

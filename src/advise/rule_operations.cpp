@@ -43,16 +43,14 @@ Suggestion bounded(const Known& known, SuggestionType type, double saves_ns) {
   words.rule = "operations";
   words.type = type;
   words.operation = known.operation.operation;
-  words.current_time_ms = known.total_ns / kMs;
+  words.current_ns = known.total_ns;
   words.evidence_count = 0;
   if (saves_ns <= 0) return words;
   const double saves = std::min(saves_ns, known.total_ns);
   words.basis = GainBasis::bound;
   words.gain = Gain{0, static_cast<std::int64_t>(saves), static_cast<std::int64_t>(saves)};
-  words.estimated_time_ms = (known.total_ns - saves) / kMs;
-  if (*words.estimated_time_ms > 0) {
-    words.potential_speedup = words.current_time_ms / *words.estimated_time_ms;
-  }
+  words.estimated_ns = known.total_ns - saves;
+  if (*words.estimated_ns > 0) words.potential_speedup = known.total_ns / *words.estimated_ns;
   return words;
 }
 

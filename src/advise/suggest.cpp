@@ -47,7 +47,7 @@ void add_without_gain(const Facts& facts, Candidates& candidates, bool edits_too
       continue;
     }
     Suggestion found = candidate.words;
-    found.current_time_ms = static_cast<double>(facts.wall_ns) / 1e6;
+    found.current_ns = static_cast<double>(facts.wall_ns);
     const bool is_much = facts.share(candidate.concerns_ns) >= kConcernsMuchPct;
     found.priority = is_much ? Priority::medium : Priority::low;
     found.expected_improvement = candidate.edit
@@ -88,12 +88,12 @@ void suggest_from_trace(const trace::Trace& trace, const analyze::Dependencies& 
     return;
   }
   const Facts facts(trace, plan, wall, host_time, peaks);
-  found.run_ms = static_cast<double>(facts.wall_ns) / 1e6;
+  found.run_ns = static_cast<double>(facts.wall_ns);
   Candidates candidates = candidates_of(facts);
   const Replay unchanged = replay(plan);
   const std::int64_t replayed_ns = unchanged.wall_ns;
-  found.measured_ms = static_cast<double>(plan.measured_ns) / 1e6;
-  found.replayed_ms = static_cast<double>(replayed_ns) / 1e6;
+  found.measured_ns = static_cast<double>(plan.measured_ns);
+  found.replayed_ns = static_cast<double>(replayed_ns);
   const double error = replay_error(plan, unchanged);
   found.replay_error_pct = error * 100;
   found.has_gains = error <= kRoughError;
@@ -118,8 +118,8 @@ double profile_ns(const std::vector<NamedFigures>& operations) {
 void suggest_from_profile(const std::vector<NamedFigures>& operations, bool all,
                           Suggestions& found) {
   const double whole = profile_ns(operations);
-  found.measured_ms = whole / 1e6;
-  found.run_ms = found.measured_ms;
+  found.measured_ns = whole;
+  found.run_ns = whole;
   found.why_no_gains =
       "This file has the times of operations but not what waited for what: estimates are upper "
       "bounds, the most an operation could save.";

@@ -74,8 +74,8 @@ struct Suggestion {
   std::vector<std::string> code;     // how, in lines that can be pasted; often none
 
   // The run as it is and as it would be; of a bound, the operation.
-  double current_time_ms = 0;
-  std::optional<double> estimated_time_ms;
+  double current_ns = 0;
+  std::optional<double> estimated_ns;
   std::optional<double> potential_speedup;
   GainBasis basis = GainBasis::none;
   std::optional<Gain> gain;
@@ -88,9 +88,9 @@ struct Suggestion {
 };
 
 struct Suggestions {
-  double run_ms = 0;                  // what percentages are of
-  double measured_ms = 0;             // from the first to the last of what takes part
-  std::optional<double> replayed_ms;  // the same without any change; absent where nothing depends
+  double run_ns = 0;                  // what percentages are of
+  double measured_ns = 0;             // from the first to the last of what takes part
+  std::optional<double> replayed_ns;  // the same without any change; absent where nothing depends
   // How far the replay without any change is from the run, in percent of it: in its length or, on
   // average, in when the GPU work began, whichever is more.
   std::optional<double> replay_error_pct;

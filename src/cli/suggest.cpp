@@ -41,7 +41,7 @@ Ending run(SuggestOptions options, Files& files) {
   if (!options.compile.empty()) {
     others = advise::compile_suggestions(
         analyze::compile_findings(read_compile_logs(options.compile, files)),
-        analysis.suggestions(options.all).run_ms);
+        analysis.suggestions(options.all).run_ns);
   }
   const report::SuggestReport report =
       report::make_suggest_report(analysis, options.all, options.critical, others);

@@ -35,7 +35,7 @@ void expect_gain(const std::vector<Action>& program, const std::vector<Action>& 
   EXPECT_LE(first.gain->low_ns, first.gain->mid_ns);
   EXPECT_GE(first.gain->high_ns, first.gain->mid_ns);
   EXPECT_FALSE(first.evidence.empty());
-  EXPECT_NEAR(*first.estimated_time_ms, first.current_time_ms - truth / 1e6, 0.05 * truth / 1e6);
+  EXPECT_NEAR(*first.estimated_ns, first.current_ns - truth, 0.05 * truth);
 }
 
 // The first time there is no work yet that it could go on beside.
@@ -216,7 +216,7 @@ TEST(Suggest, ATraceThatIsNotUnderstoodGetsNoNumberAndTheReason) {
   EXPECT_NE(found.why_no_gains.find("something not in the trace held it up"), std::string::npos);
   ASSERT_FALSE(found.list.empty());
   for (const Suggestion& one : found.list) {
-    EXPECT_FALSE(one.gain || one.estimated_time_ms || one.potential_speedup);
+    EXPECT_FALSE(one.gain || one.estimated_ns || one.potential_speedup);
     EXPECT_EQ(one.basis, GainBasis::none);
   }
 }

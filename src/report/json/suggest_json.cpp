@@ -22,8 +22,8 @@ void write_words(JsonWriter& json, const Suggestion& one) {
 }
 
 void write_gain(JsonWriter& json, const Suggestion& one) {
-  json.key("current_time_ms").value(one.current_time_ms);
-  json.key("estimated_time_ms").value(one.estimated_time_ms);
+  json.key("current_time_ms").value(ms_of(one.current_ns));
+  json.key("estimated_time_ms").value(ms_of(one.estimated_ns));
   json.key("potential_speedup").value(one.potential_speedup);
   json.key("basis").value(name_of(one.basis)).key("is_rough").value(one.is_rough);
   json.key("is_after_others").value(one.is_after_others);
@@ -69,8 +69,11 @@ std::string to_json(const SuggestReport& report, std::size_t top) {
   std::string out;
   JsonWriter json(out);
   begin_document(json, "suggest").key("source").value(report.source);
-  json.key("run_ms").value(found.run_ms);
-  json.key("measured_ms").value(found.measured_ms).key("replayed_ms").value(found.replayed_ms);
+  json.key("run_ms").value(ms_of(found.run_ns));
+  json.key("measured_ms")
+      .value(ms_of(found.measured_ns))
+      .key("replayed_ms")
+      .value(ms_of(found.replayed_ns));
   json.key("replay_error_pct").value(found.replay_error_pct);
   json.key("has_gains").value(found.has_gains).key("is_rough").value(found.is_rough);
   json.key("why_no_gains");

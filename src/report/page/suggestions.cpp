@@ -11,10 +11,6 @@ namespace {
 using advise::Suggestion;
 using base::JsonWriter;
 
-std::int64_t whole_ns(double ms) {
-  return std::llround(ms * 1e6);
-}
-
 // Those of spans that come after `first_span` others, on a clock that began `start_ns` before.
 void write_evidence(JsonWriter& json, const std::vector<ShownSpan>& spans, std::size_t first_span,
                     std::int64_t start_ns) {
@@ -27,9 +23,9 @@ void write_evidence(JsonWriter& json, const std::vector<ShownSpan>& spans, std::
   json.end_array();
 }
 
-void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
+void write_gain(JsonWriter& json, const Suggestion& one, double run_ns) {
   const auto share = [&](std::int64_t ns) {
-    return run_ms > 0 ? static_cast<double>(ns) / 1e4 / run_ms : 0;
+    return run_ns > 0 ? static_cast<double>(ns) / run_ns * 100 : 0;
   };
   json.key("gain");
   if (!one.gain) {
@@ -38,7 +34,7 @@ void write_gain(JsonWriter& json, const Suggestion& one, double run_ms) {
   }
   json.begin_object().key("is_bound").value(one.basis == advise::GainBasis::bound);
   json.key("is_rough").value(one.is_rough);
-  json.key("after_ns").value(whole_ns(run_ms) - one.gain->mid_ns);
+  json.key("after_ns").value(std::lround(run_ns) - one.gain->mid_ns);
   json.key("low_ns").value(one.gain->low_ns).key("mid_ns").value(one.gain->mid_ns);
   json.key("high_ns").value(one.gain->high_ns);
   json.key("low_pct").value(share(one.gain->low_ns)).key("mid_pct").value(one.gain_pct);
@@ -60,7 +56,8 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
   json.key("suggestions").begin_object().key("why_no_gains").value(found.why_no_gains);
   json.key("together_pct").value(found.has_gains ? std::optional(found.gain_pct()) : std::nullopt);
   json.key("rough_pct").value(found.is_rough ? found.replay_error_pct : std::nullopt);
-  json.key("run_ns").value(found.run_ms > 0 ? std::optional(whole_ns(found.run_ms)) : std::nullopt);
+  json.key("run_ns").value(found.run_ns > 0 ? std::optional(std::lround(found.run_ns))
+                                            : std::nullopt);
   json.key("left_out").value(found.left_out).key("list").begin_array();
   for (const Suggestion& one : found.list) {
     json.begin_object().key("title").value(one.title).key("operation").value(one.operation);
@@ -69,7 +66,7 @@ void write_suggestions(JsonWriter& json, const RunReport& report, const trace::T
     json.key("expected").value(one.expected_improvement).key("hint").value(one.implementation_hint);
     write_code(json, one.code);
     json.key("ranks").value(1).key("of_ranks").value(1);
-    write_gain(json, one, found.run_ms);
+    write_gain(json, one, found.run_ns);
     json.key("of_rank").null().key("evidence_count").value(one.evidence_count);
     write_evidence(json, shown_evidence(one, trace, layout, begin), 0, 0);
     json.end_object();
@@ -119,7 +116,7 @@ void write_spokesman(JsonWriter& json, const Spokesman& from) {
     return;
   }
   const Suggestion& said = from.suggestion->said;
-  const double run_ms = from.suggestion->run_ms;
+  const double run_ns = from.suggestion->run_ms;
   json.key("description").value(said.description);
   json.key("expected").value(said.expected_improvement);
   json.key("of_rank").begin_object().key("label").value(from.rank->label);

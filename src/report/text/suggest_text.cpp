@@ -20,10 +20,6 @@ using advise::GainBasis;
 using advise::Suggestion;
 using advise::Suggestions;
 
-std::string duration_ms(double ms) {
-  return base::format_duration(ms * 1e6);
-}
-
 std::string device_of(const trace::Trace& trace) {
   for (const trace::Track& track : trace.tracks) {
     if (track.kind != trace::TrackKind::gpu_stream || track.span_count == 0) continue;
@@ -39,7 +35,7 @@ std::string headline(const SuggestReport& report) {
   if (report.steps > 0) {
     parts.push_back(base::format_plural(report.steps, "step", "steps"));
   }
-  if (report.found.run_ms > 0) parts.push_back(duration_ms(report.found.run_ms));
+  if (report.found.run_ns > 0) parts.push_back(base::format_duration(report.found.run_ns));
   return fmt::format("\n  {}\n\n", base::printable(fmt::format("{}", fmt::join(parts, " · "))));
 }
 
@@ -85,7 +81,7 @@ std::string story(const SuggestReport& report) {
         "so something not in the trace held the run up.)",
         changes, saved, base::format_percent(*found.replay_error_pct));
   }
-  const double off = std::abs(*found.replayed_ms / found.measured_ms - 1) * 100;
+  const double off = std::abs(*found.replayed_ns / found.measured_ns - 1) * 100;
   return fmt::format(
       "{} would save {} of the run. (The replay without any change is within {} of what was "
       "measured.)",
