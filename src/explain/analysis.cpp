@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <future>
-#include <span>
 #include <utility>
 
 #include "advise/suggest.h"
+#include "analyze/critical_path/path_segments.h"
 #include "analyze/operations/steps.h"
 #include "analyze/run/session.h"
 #include "analyze/run/split.h"
@@ -62,16 +62,24 @@ const std::vector<trace::SpanId>& Analysis::steps() const {
   return get(steps_, "steps", [&] { return analyze::step_spans(trace_); });
 }
 
+const std::vector<double>& Analysis::scope_shares() const {
+  return get(scope_shares_, "scope_shares",
+             [&] { return analyze::weight_shares(trace_.operations); });
+}
+
+const base::TimeSplit& Analysis::whole_machine() const {
+  return get(whole_machine_, "whole_machine", [&] { return analyze::whole_machine(trace_); });
+}
+
 const TimeParts& Analysis::recorded_parts() const {
   return get(recorded_parts_, "recorded_parts", [&] {
-    const base::Interval recorded{activity().begin_ns, activity().end_ns};
-    return analyze::split(trace_, std::span(&recorded, 1)).front();
+    return whole_machine().within({activity().begin_ns, activity().end_ns});
   });
 }
 
 const analyze::TimeSlices& Analysis::slices() const {
   return get(slices_, "slices", [&] {
-    return analyze::time_slices(trace_, gpu_work(), steps(),
+    return analyze::time_slices(trace_, whole_machine(), gpu_work(), steps(),
                                 {activity().begin_ns, activity().end_ns});
   });
 }
@@ -106,6 +114,19 @@ const std::vector<analyze::ClassTime>& Analysis::classes() const {
   return get(classes_, "classes", [&] { return analyze::class_times(gpu_work()); });
 }
 
+std::optional<analyze::GpuWork> Analysis::windowed_work(bool all_steps) const {
+  const auto end = all_steps ? std::nullopt : analyze::whole_steps_end(trace_, steps());
+  if (!end) return std::nullopt;
+  return analyze::launched_before(trace_, gpu_work(), *end);
+}
+
+const std::vector<analyze::LaunchingOperator>& Analysis::launching_operators(bool all_steps) const {
+  return get(launching_operators_[all_steps ? 1 : 0], "launching_operators", [&] {
+    const std::optional<analyze::GpuWork> windowed = windowed_work(all_steps);
+    return analyze::launching_operators(trace_, windowed ? *windowed : gpu_work());
+  });
+}
+
 const analyze::Wall& Analysis::wall() const {
   return get(wall_, "wall", [&] { return analyze::wall(trace_, gpu_work(), steps()); });
 }
@@ -138,6 +159,11 @@ const analyze::CriticalPath& Analysis::critical_path() const {
              [&] { return analyze::critical_path(trace_, dependencies(), wall()); });
 }
 
+const std::vector<analyze::PathSegment>& Analysis::path_segments() const {
+  return get(path_segments_, "path_segments",
+             [&] { return analyze::path_segments(trace_, dependencies()); });
+}
+
 const advise::Suggestions& Analysis::suggestions(bool all) const {
   return get(suggestions_[all ? 1 : 0], all ? "all suggestions" : "suggestions", [&] {
     if (analyze::is_profile(trace_)) return advise::suggest(profile().scopes, all);
@@ -152,11 +178,7 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
   const std::size_t which = (options.all_steps ? 1U : 0U) + (options.many_ranks ? 2U : 0U);
   return get(hta_[which], "hta", [&] {
     auto path = std::async(std::launch::async, [&] { critical_path(); });
-    const auto window_end =
-        options.all_steps ? std::nullopt : analyze::whole_steps_end(trace_, steps());
-    const std::optional<analyze::GpuWork> windowed =
-        window_end ? std::optional(analyze::launched_before(trace_, gpu_work(), *window_end))
-                   : std::nullopt;
+    const std::optional<analyze::GpuWork> windowed = windowed_work(options.all_steps);
     const analyze::GpuWork& work = windowed ? *windowed : gpu_work();
     if (work.devices.size() > kMostGpus) {
       throw base::Error(source_, fmt::format("names {} GPUs; at most {} can be analyzed",
@@ -179,7 +201,8 @@ const std::vector<analyze::RankFindings>& Analysis::hta(const analyze::HtaOption
 const ProfileSession& Analysis::session() const {
   return get(session_, "session", [&] {
     if (analyze::is_fathom_run(trace_)) {
-      return analyze::session(trace_, wall().time, operations(), memory(), source_);
+      return analyze::session(trace_, wall().time, whole_machine(), operations(), memory(),
+                              source_);
     }
     ProfileSession time_alone;
     time_alone.total_ns = wall().length_ns();

@@ -18,6 +18,7 @@
 #include "analyze/hta/hta.h"
 #include "analyze/memory/memory.h"
 #include "analyze/memory/memory_over_time.h"
+#include "analyze/operations/launching_operators.h"
 #include "analyze/operations/operations.h"
 #include "analyze/run/activity.h"
 #include "analyze/run/gpu_shares.h"
@@ -25,6 +26,7 @@
 #include "analyze/run/slices.h"
 #include "analyze/run/timeline_stats.h"
 #include "analyze/run/wall.h"
+#include "base/partition.h"
 #include "fathom/session.h"
 #include "trace/trace.h"
 
@@ -53,7 +55,9 @@ class Analysis {
   const std::vector<analyze::Operation>& operations() const;         // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks() const;  // the first five
   const std::vector<trace::SpanId>& steps() const;
-  const TimeParts& recorded_parts() const;  // where the time from first to last event went
+  const std::vector<double>& scope_shares() const;  // of Trace::operations
+  const base::TimeSplit& whole_machine() const;     // where the time of any window went
+  const TimeParts& recorded_parts() const;          // where the time from first to last event went
   const analyze::TimeSlices& slices() const;
   const analyze::FlameTree& flame() const;
   const analyze::Memory& memory() const;
@@ -61,13 +65,16 @@ class Analysis {
   const analyze::ProfileFindings& profile() const;  // of a profile JSON (is_profile)
 
   const analyze::GpuWork& gpu_work() const;
-  const std::vector<analyze::ClassTime>& classes() const;        // of all GPU work, most time first
+  const std::vector<analyze::ClassTime>& classes() const;  // of all GPU work, most time first
+  // Of the work of all steps, or of what `hta` counts.
+  const std::vector<analyze::LaunchingOperator>& launching_operators(bool all_steps = true) const;
   const analyze::Wall& wall() const;                             // the run: when it began and ended
   const analyze::RunShares& run_shares() const;                  // and what each GPU did in it
   const std::vector<analyze::Efficiency>& efficiencies() const;  // of each GPU
   const analyze::Efficiency& efficiency() const;                 // of all GPUs together
   const analyze::Dependencies& dependencies() const;
   const analyze::CriticalPath& critical_path() const;
+  const std::vector<analyze::PathSegment>& path_segments() const;  // of it
 
   // With `all`, those that bring less than 3 %, too.
   const advise::Suggestions& suggestions(bool all = false) const;
@@ -87,6 +94,9 @@ class Analysis {
     std::once_flag asked;
     std::optional<Fact> fact;
   };
+  // Without the last step, where one is to be left out; nothing where that is all work.
+  std::optional<analyze::GpuWork> windowed_work(bool all_steps) const;
+
   template <typename Fact, typename WorkOut>
   const Fact& get(Once<Fact>& once, std::string_view name, const WorkOut& work_out) const;
 
@@ -102,6 +112,8 @@ class Analysis {
   mutable Once<std::vector<analyze::Operation>> operations_;
   mutable Once<std::vector<analyze::RankedOperation>> bottlenecks_;
   mutable Once<std::vector<trace::SpanId>> steps_;
+  mutable Once<std::vector<double>> scope_shares_;
+  mutable Once<base::TimeSplit> whole_machine_;
   mutable Once<TimeParts> recorded_parts_;
   mutable Once<analyze::TimeSlices> slices_;
   mutable Once<analyze::FlameTree> flame_;
@@ -110,12 +122,14 @@ class Analysis {
   mutable Once<analyze::ProfileFindings> profile_;
   mutable Once<analyze::GpuWork> gpu_work_;
   mutable Once<std::vector<analyze::ClassTime>> classes_;
+  mutable std::array<Once<std::vector<analyze::LaunchingOperator>>, 2> launching_operators_;
   mutable Once<analyze::Wall> wall_;
   mutable Once<analyze::RunShares> run_shares_;
   mutable Once<std::vector<analyze::Efficiency>> efficiencies_;
   mutable Once<analyze::Efficiency> efficiency_;
   mutable Once<analyze::Dependencies> dependencies_;
   mutable Once<analyze::CriticalPath> critical_path_;
+  mutable Once<std::vector<analyze::PathSegment>> path_segments_;
   mutable std::array<Once<advise::Suggestions>, 2> suggestions_;         // by `all`
   mutable std::array<Once<std::vector<analyze::RankFindings>>, 4> hta_;  // by options
   mutable Once<ProfileSession> session_;

@@ -1,25 +1,19 @@
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "advise/suggestion.h"
-#include "analyze/hta/hta.h"
-#include "analyze/hta/hta_summary.h"
-#include "analyze/ranks/ranks.h"
+#include "explain/job.h"
 #include "report/kernel_rows.h"
 #include "report/recommendations.h"
 
 namespace fathom::report {
 
 // What `fathom hta` says of one or many ranks.
-struct HtaReport {
-  std::vector<analyze::RankFindings> ranks;  // by rank, then device
-  analyze::HtaSummary summary;
-  std::optional<analyze::RankReport> comparison;  // of two ranks or more; rows as `ranks` has them
-  std::vector<Recommendation> recommendations;    // most gain first
+struct HtaReport : explain::Job {
+  std::vector<Recommendation> recommendations;  // most gain first
 };
 
 // Puts the ranks in order and says what they say together. `suggestions` are those for each trace.

@@ -26,6 +26,7 @@ RunReport make_report(const explain::Analysis& analysis) {
                       .activity = analysis.activity(),
                       .operations = analysis.operations(),
                       .bottlenecks = analysis.bottlenecks(),
+                      .scope_shares = analysis.scope_shares(),
                       .steps = analysis.steps(),
                       .classes = analysis.classes(),
                       .shares = analysis.run_shares(),

@@ -18,6 +18,7 @@ struct RunReport {
   const analyze::Activity& activity;
   const std::vector<analyze::Operation>& operations;  // most self time first
   const std::vector<analyze::RankedOperation>& bottlenecks;
+  const std::vector<double>& scope_shares;  // of the operations that the recorder counted
   const std::vector<trace::SpanId>& steps;
   const std::vector<analyze::ClassTime>& classes;  // of GPU work
   const analyze::RunShares& shares;                // of the run, by GPU

@@ -124,6 +124,7 @@ TEST(Memory, TheSourcesOwnTotalsAreTheLevel) {
   EXPECT_EQ(levels_of(found), (Levels{1000, 1100, 1000}));
   EXPECT_EQ(found.levels[0].reserved, std::nullopt);
   EXPECT_EQ(found.levels[1].reserved, 2000);
+  EXPECT_EQ(found.most_reserved, 2000);
   EXPECT_EQ(found.unknown_at_peak, 1000);
   EXPECT_FALSE(found.fragmentation);  // where the other 1000 bytes are, nobody knows
 }

@@ -36,7 +36,7 @@ TEST(Profile, CountsItsEntriesWhereItHasNoSummary) {
   ASSERT_EQ(found.memory.size(), 1U);
   EXPECT_EQ(found.memory[0].bytes, 3 << 19);
   EXPECT_EQ(found.peak_bytes, 2 << 20);
-  EXPECT_EQ(weight_shares(found.scopes), (std::vector<double>{70, 30}));
+  EXPECT_EQ(found.shares, (std::vector<double>{70, 30}));
 }
 
 TEST(Profile, CompletesASummaryOnlyWhereAllCallsAreThere) {

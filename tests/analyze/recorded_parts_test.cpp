@@ -8,6 +8,7 @@
 
 #include "analyze/memory/memory.h"
 #include "analyze/run/session.h"
+#include "analyze/run/split.h"
 #include "analyze/run/wall.h"
 #include "fathom/fathom.h"
 #include "trace/read.h"
@@ -100,8 +101,8 @@ TEST(RecordedParts, OfEveryScopeAreThoseThatTheProfilerTold) {
   }
 
   // The session's sums are those of the scopes; errors that were counted are known to be none.
-  const ProfileSession found =
-      session(trace, wall(trace).time, operations(trace), memory(trace), path);
+  const ProfileSession found = session(trace, wall(trace).time, whole_machine(trace),
+                                       operations(trace), memory(trace), path);
   for (const Entry& entry : entries) {
     const OperationFigures& scope = found.scopes.at(entry.operation);
     EXPECT_EQ(scope.gpu_ns, static_cast<double>(*entry.gpu_ns));

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyze/run/idle_gaps.h"
+#include "analyze/run/split.h"
 #include "random_trace.h"
 #include "trace/scope_parts.h"
 
@@ -63,7 +64,8 @@ class Making {
 };
 
 ProfileSession session_of(const trace::Trace& trace) {
-  return session(trace, wall(trace).time, operations(trace), memory(trace), "run.pftrace");
+  return session(trace, wall(trace).time, whole_machine(trace), operations(trace), memory(trace),
+                 "run.pftrace");
 }
 
 TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
@@ -86,6 +88,18 @@ TEST(Session, EveryInstantOfTheProgramsLifeBelongsToOnePart) {
   EXPECT_EQ(found.kernels[0].calls, 2U);
   ASSERT_EQ(found.builds.size(), 1U);
   EXPECT_EQ(found.builds[0].start_ns, 900);
+}
+
+TEST(Session, WhatSetsUpProgramsIsABuildOnEveryRuntime) {
+  Making making;
+  making.thread_span(1, "hipModuleLoadData", SpanKind::runtime_call, 0, 30);
+  making.thread_span(1, "cuModuleLoadDataEx", SpanKind::runtime_call, 30, 50);
+  making.thread_span(1, "clBuildProgram", SpanKind::runtime_call, 50, 60);
+  making.thread_span(1, "hipModuleLaunchKernel", SpanKind::runtime_call, 60, 200);
+  const ProfileSession found = session_of(making.trace());
+  ASSERT_EQ(found.builds.size(), 3U);
+  EXPECT_EQ(found.builds[0].duration_ns, 30);
+  EXPECT_EQ(found.total_build_ns, 60);
 }
 
 TEST(Session, AKernelsSizeIsGivenWhereAllItsLaunchesAgree) {

@@ -55,11 +55,27 @@ TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
     write_everything(analysis);
     std::vector<std::string_view> facts = analysis.worked_out();
     std::ranges::sort(facts);
-    EXPECT_EQ(facts,
-              (std::vector<std::string_view>{
-                  "activity", "bottlenecks", "classes", "critical_path", "dependencies",
-                  "efficiencies", "efficiency", "flame", "gpu_work", "hta", "memory", "operations",
-                  "run_shares", "session", "slices", "steps", "suggestions", "wall"}))
+    EXPECT_EQ(facts, (std::vector<std::string_view>{"activity",
+                                                    "bottlenecks",
+                                                    "classes",
+                                                    "critical_path",
+                                                    "dependencies",
+                                                    "efficiencies",
+                                                    "efficiency",
+                                                    "flame",
+                                                    "gpu_work",
+                                                    "hta",
+                                                    "launching_operators",
+                                                    "memory",
+                                                    "operations",
+                                                    "run_shares",
+                                                    "scope_shares",
+                                                    "session",
+                                                    "slices",
+                                                    "steps",
+                                                    "suggestions",
+                                                    "wall",
+                                                    "whole_machine"}))
         << format;
   }
 }

@@ -150,7 +150,7 @@ std::string said_suggestions(const OpenedTrace& opened, bool all, bool critical,
   if (!compile_logs.empty()) {
     others =
         advise::compile_suggestions(analyze::compile_findings(analyze::read_job_logs(compile_logs)),
-                                    opened.analysis.suggestions(all).run_ms);
+                                    opened.analysis.suggestions(all).run_ns);
   }
   const report::SuggestReport report =
       report::make_suggest_report(opened.analysis, all, critical, others);

@@ -29,7 +29,7 @@ std::string key_of(const std::string& first, const std::string& second) {
 }
 
 std::string place_of(const Compilation& one) {
-  return one.file.empty() ? "" : short_place(one.file, one.first_line.value_or(0));
+  return one.file.empty() ? "" : short_place(one.file, one.first_line);
 }
 
 void add(std::optional<std::int64_t>& sum, std::optional<std::int64_t> more) {
@@ -221,6 +221,7 @@ CompileFindings compile_findings(std::vector<CompileLog> logs) {
   for (const CompileLog& log : logs) maker.take(log);
   CompileFindings found = maker.finish();
   found.differences = differences(logs);
+  found.tree = compile_tree(logs);
   found.logs = std::move(logs);
   return found;
 }

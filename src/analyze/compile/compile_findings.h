@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/compile/compile_log.h"
+#include "analyze/compile/compile_tree.h"
 
 namespace fathom::analyze {
 
@@ -85,6 +86,7 @@ struct CompileFindings {
   std::vector<CudagraphSkip> cudagraph_skips;
   std::vector<CudagraphRerecording> cudagraph_rerecordings;  // most first
   std::vector<RankDifference> differences;
+  std::vector<CompileTreeNode> tree;  // who made it compile what (compile_tree.h)
 };
 
 CompileFindings compile_findings(std::vector<CompileLog> logs);

@@ -176,6 +176,7 @@ void Follower::find_levels(std::int64_t begin_ns) {
       pool.reserved = event.total_reserved;
     }
     found.levels.push_back(now);
+    found.most_reserved = std::max(found.most_reserved, now.reserved);
     if (now.allocated > found.peak_bytes()) found.peak = i + 1;
   }
 }

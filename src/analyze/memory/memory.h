@@ -100,8 +100,9 @@ struct DeviceMemory {
   std::uint64_t without_address = 0;  // allocations and frees that belong to no block
   std::int64_t allocated_bytes = 0;   // of all allocations: over the peak, that is the churn
 
-  std::vector<MemoryLevel> levels;  // one at the beginning, then one after each event
-  std::size_t peak = 0;             // the first highest of them
+  std::vector<MemoryLevel> levels;            // one at the beginning, then one after each event
+  std::size_t peak = 0;                       // the first highest of them
+  std::optional<std::int64_t> most_reserved;  // of all levels; where any is known
 
   std::vector<MemoryUse> at_peak;    // most bytes first; empty where blocks are unknown
   std::int64_t unknown_at_peak = 0;  // bytes of the peak in no block: older than the recording

@@ -139,6 +139,7 @@ ProfileFindings profile_findings(const trace::Trace& trace) {
               return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.bytes < b.bytes;
             });
   found.scopes = scopes_of(trace, counted);
+  found.shares = weight_shares(found.scopes);
   return found;
 }
 

@@ -23,6 +23,7 @@ struct ProfileFindings {
   // however many entries were dropped. What they do not say is counted from the entries, where
   // those are all of the operation's calls.
   std::vector<NamedFigures> scopes;
+  std::vector<double> shares;         // of each scope (weight_shares)
   std::optional<TimeParts> parts;     // of the outermost entries; absent where nothing is measured
   std::vector<ProfileMemory> memory;  // by time
   std::optional<std::int64_t> peak_bytes;  // of any entry

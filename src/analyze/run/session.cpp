@@ -5,12 +5,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/critical_path/runtime_calls.h"
 #include "analyze/flame/flame.h"
 #include "analyze/memory/memory.h"
 #include "analyze/run/idle_gaps.h"
 #include "analyze/run/session_bottlenecks.h"
-#include "analyze/run/set_up_calls.h"
-#include "analyze/run/split.h"
 #include "base/interval_set.h"
 #include "base/json_scan.h"
 #include "trace/scope_parts.h"
@@ -24,14 +23,15 @@ using trace::SpanKind;
 
 constexpr std::size_t kBottlenecks = 5;
 constexpr std::size_t kGaps = 5;
-constexpr std::size_t kBuilds = 5;
+constexpr std::size_t kBuilds = 5;       // the longest; a program can hold millions
 constexpr std::size_t kLookedAt = 1000;  // builds that may have failed
 constexpr std::int64_t kFlameParts = 1000;
 
-void add_time(ProfileSession& session, const trace::Trace& trace, Interval life) {
+void add_time(ProfileSession& session, const trace::Trace& trace, Interval life,
+              const base::TimeSplit& machine) {
   session.total_ns = life.length();
   if (!trace::has_gpu_activity(trace)) return;
-  session.set_parts(split(trace, std::span(&life, 1)).front());
+  session.set_parts(machine.within(life));
 }
 
 // An argument of a span as text, from its JSON: a string as it is, an array as "a×b×c".
@@ -108,9 +108,7 @@ void add_device(ProfileSession& session, const DeviceMemory& device) {
       std::max(session.peak_memory_bytes, std::optional(device.peak_bytes()));
   session.allocated_memory_bytes =
       session.allocated_memory_bytes.value_or(0) + device.levels.back().allocated;
-  for (const MemoryLevel& level : device.levels) {
-    session.reserved_memory_bytes = std::max(session.reserved_memory_bytes, level.reserved);
-  }
+  session.reserved_memory_bytes = std::max(session.reserved_memory_bytes, device.most_reserved);
   session.leaks.insert(session.leaks.end(), device.leaks.begin(), device.leaks.end());
 }
 
@@ -123,11 +121,6 @@ void add_memory(ProfileSession& session, const Memory& found) {
   session.peak_host_memory_bytes = peak_rss(found);
 }
 
-// A program can hold millions of builds; the longest few tell.
-bool is_build(std::string_view call) {
-  return set_up_role(call) == SetUpRole::program;
-}
-
 // The arguments of a call are looked up one by one, so of many builds only the first are.
 void add_if_failed(ProfileSession& session, const trace::Trace& trace, SpanId id, Interval life) {
   FailedBuild failed = {std::string(trace.name(id)), trace.spans.start_ns[id] - life.begin, 0, {}};
@@ -135,18 +128,20 @@ void add_if_failed(ProfileSession& session, const trace::Trace& trace, SpanId id
   base::for_each_member(args, base::JsonScanner::Mode::lenient,
                         [&](std::string_view key, std::string_view value) {
                           if (key == "error") failed.error = base::integer_of(value).value_or(0);
-                          if (key == "log" && value.starts_with('"')) {
-                            failed.log = base::unescaped(value.substr(1, value.size() - 2));
-                          }
+                          if (key == "log") failed.log = base::text_of(value).value_or("");
                         });
   if (failed.error != 0) session.failed_builds.push_back(std::move(failed));
 }
 
 void add_builds(ProfileSession& session, const trace::Trace& trace, Interval life) {
+  std::vector<bool> is_build;  // by name
+  for (trace::NameId name = 0; name < trace.names.size(); ++name) {
+    is_build.push_back(set_up_role(trace.names.view(name)) == SetUpRole::program);
+  }
   std::size_t looked_at = 0;
   std::vector<Interval> times;
   for (SpanId id = 0; id < trace.spans.size(); ++id) {
-    if (trace.spans.kind[id] != SpanKind::runtime_call || !is_build(trace.name(id))) continue;
+    if (trace.spans.kind[id] != SpanKind::runtime_call || !is_build[trace.spans.name[id]]) continue;
     session.builds.push_back({std::string(trace.name(id)), trace.spans.start_ns[id] - life.begin,
                               trace.spans.duration_ns[id]});
     const std::int64_t begin = trace.spans.start_ns[id];
@@ -221,13 +216,13 @@ bool is_fathom_run(const trace::Trace& trace) {
   return trace.run.format == "Fathom run";
 }
 
-ProfileSession session(const trace::Trace& trace, Interval life,
+ProfileSession session(const trace::Trace& trace, Interval life, const base::TimeSplit& machine,
                        const std::vector<Operation>& operations, const Memory& memory,
                        std::string trace_path) {
   ProfileSession session;
   session.name = trace.run.command;
   session.trace_path = std::move(trace_path);
-  add_time(session, trace, life);
+  add_time(session, trace, life, machine);
   add_kernels(session, trace, operations);
   add_copies(session, trace);
   add_memory(session, memory);

@@ -4,7 +4,6 @@
 
 #include "analyze/operations/host_spans.h"
 #include "analyze/operations/steps.h"
-#include "analyze/run/split.h"
 
 namespace fathom::analyze {
 namespace {
@@ -45,8 +44,8 @@ base::IntervalSet recorded(const trace::Trace& trace) {
 
 }  // namespace
 
-TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
-                       const std::vector<trace::SpanId>& steps, Interval run) {
+TimeSlices time_slices(const trace::Trace& trace, const base::TimeSplit& machine,
+                       const GpuWork& work, const std::vector<trace::SpanId>& steps, Interval run) {
   TimeSlices slices;
   slices.are_steps = steps.size() > 1 && steps.size() <= kMostSteps;
   if (slices.are_steps) {
@@ -56,10 +55,10 @@ TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
   } else {
     slices.windows = equal_slices(run);
   }
-  slices.parts = split(trace, slices.windows);
   slices.gpu = gpu_time(work, slices.windows);
   const base::IntervalSet known = recorded(trace);
   for (const Interval& window : slices.windows) {
+    slices.parts.push_back(machine.within(window));
     slices.unrecorded_ns.push_back(window.length() - base::length_within(known, window));
   }
   return slices;

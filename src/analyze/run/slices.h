@@ -6,6 +6,7 @@
 #include "analyze/hta/gpu_time.h"
 #include "analyze/hta/gpu_work.h"
 #include "base/interval_set.h"
+#include "base/partition.h"
 #include "fathom/figures.h"
 #include "trace/trace.h"
 
@@ -23,7 +24,9 @@ struct TimeSlices {
   std::vector<GpuTime> gpu;  // of each window; the GPU's share by what ran
 };
 
-TimeSlices time_slices(const trace::Trace& trace, const GpuWork& work,
-                       const std::vector<trace::SpanId>& steps, base::Interval run);
+// `machine` is the trace's whole_machine.
+TimeSlices time_slices(const trace::Trace& trace, const base::TimeSplit& machine,
+                       const GpuWork& work, const std::vector<trace::SpanId>& steps,
+                       base::Interval run);
 
 }  // namespace fathom::analyze

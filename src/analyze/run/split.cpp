@@ -1,11 +1,11 @@
 #include "analyze/run/split.h"
 
 #include <utility>
+#include <vector>
 
-#include "base/partition.h"
+#include "base/interval_set.h"
 
 namespace fathom::analyze {
-namespace {
 
 using base::Interval;
 using trace::SpanId;
@@ -28,16 +28,6 @@ base::TimeSplit whole_machine(const trace::Trace& trace) {
   }
   return {base::normalize(std::move(kernels)), base::normalize(std::move(copies)),
           base::normalize(std::move(calls))};
-}
-
-}  // namespace
-
-std::vector<TimeParts> split(const trace::Trace& trace, std::span<const Interval> windows) {
-  const base::TimeSplit machine = whole_machine(trace);
-  std::vector<TimeParts> parts;
-  parts.reserve(windows.size());
-  for (const Interval& window : windows) parts.push_back(machine.within(window));
-  return parts;
 }
 
 }  // namespace fathom::analyze

@@ -1,17 +1,12 @@
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "base/interval_set.h"
-#include "fathom/figures.h"
+#include "base/partition.h"
 #include "trace/trace.h"
 
 namespace fathom::analyze {
 
-// What stretches of time were spent on by the machine as a whole: all GPUs' work, and the calls of
-// any thread. Waits that a stream reports, and the profiler's own overhead, are nobody's call. One
-// answer a window; windows may be in any order and may overlap.
-std::vector<TimeParts> split(const trace::Trace& trace, std::span<const base::Interval> windows);
+// What the machine as a whole spent time on: all GPUs' work, and the calls of any thread. Waits
+// that a stream reports, and the profiler's own overhead, are nobody's call.
+base::TimeSplit whole_machine(const trace::Trace& trace);
 
 }  // namespace fathom::analyze

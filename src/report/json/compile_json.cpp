@@ -130,7 +130,7 @@ void write_trace(JsonWriter& json, const CompileReport& report) {
 // A stack, its compilations by their places in `logs`.
 void write_tree(JsonWriter& json, const CompileFindings& found) {
   json.key("tree").begin_array();
-  for (const analyze::CompileTreeNode& node : analyze::compile_tree(found.logs)) {
+  for (const analyze::CompileTreeNode& node : found.tree) {
     json.begin_object().key("parent");
     json.value(node.parent == analyze::kNoTreeNode ? std::nullopt : std::optional(node.parent));
     json.key("depth").value(node.depth).key("time_ms").value(ms_of(node.total_ns));

@@ -91,13 +91,9 @@ std::vector<Card> memory_cards(const DeviceMemory& device, const analyze::Memory
   std::vector<Card> cards;
   cards.push_back({"Peak", base::format_bytes(device.peak_bytes()),
                    fmt::format("{} into the recording", when)});
-  std::int64_t reserved = 0;
-  for (const analyze::MemoryLevel& level : device.levels) {
-    reserved = std::max(reserved, level.reserved.value_or(0));
-  }
-  if (reserved > 0) {
+  if (const auto reserved = device.most_reserved; reserved.value_or(0) > 0) {
     cards.push_back(
-        {"Reserved", base::format_bytes(reserved), share_text(reserved, device, trace)});
+        {"Reserved", base::format_bytes(*reserved), share_text(*reserved, device, trace)});
   }
   cards.push_back({"Allocations", base::format_count(device.allocations),
                    fmt::format("{} in total", base::format_bytes(device.allocated_bytes))});

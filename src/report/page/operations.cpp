@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "analyze/hta/hta_summary.h"
-#include "analyze/run/profile.h"
 #include "report/efficiency_report.h"
 #include "report/page/histograms.h"
 #include "report/page/part.h"
@@ -80,8 +79,8 @@ void write_scope(JsonWriter& json, const NamedFigures& scope, std::optional<doub
 
 }  // namespace
 
-void write_scopes(JsonWriter& json, const std::vector<NamedFigures>& scopes) {
-  const std::vector<double> shares = analyze::weight_shares(scopes);
+void write_scopes(JsonWriter& json, const std::vector<NamedFigures>& scopes,
+                  const std::vector<double>& shares) {
   json.key("scopes").begin_array();
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     write_scope(json, scopes[i], shares.empty() ? std::nullopt : std::optional(shares[i]));
@@ -114,7 +113,7 @@ void write_operations(JsonWriter& json, const RunReport& report, const trace::Tr
     json.end_object();
   }
   json.end_array();
-  write_scopes(json, trace.operations);
+  write_scopes(json, trace.operations, report.scope_shares);
   write_bottlenecks(json, report);
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "analyze/hta/hta_summary.h"
-#include "analyze/operations/launching_operators.h"
 #include "report/page/sections.h"
 
 namespace fathom::report {
@@ -36,10 +35,10 @@ void write_named(base::JsonWriter& json, const std::vector<NamedOperator>& opera
 
 }  // namespace
 
-std::vector<NamedOperator> named_operators(const trace::Trace& trace,
-                                           const analyze::GpuWork& work) {
+std::vector<NamedOperator> named_operators(const explain::Analysis& analysis, bool all_steps) {
+  const trace::Trace& trace = analysis.trace();
   std::vector<NamedOperator> named;
-  for (const analyze::LaunchingOperator& one : analyze::launching_operators(trace, work)) {
+  for (const analyze::LaunchingOperator& one : analysis.launching_operators(all_steps)) {
     NamedOperator& its = named.emplace_back();
     its.name = one.name;
     its.calls = one.calls;
@@ -52,7 +51,7 @@ std::vector<NamedOperator> named_operators(const trace::Trace& trace,
 }
 
 void write_operators(base::JsonWriter& json, const explain::Analysis& analysis) {
-  write_named(json, named_operators(analysis.trace(), analysis.gpu_work()));
+  write_named(json, named_operators(analysis, true));
 }
 
 void write_operators(base::JsonWriter& json, std::span<const PlacedTimeline> ranks) {

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/critical_path/path_walk.h"
 #include "base/json_writer.h"
 #include "report/page/packed.h"
 #include "report/page/part.h"
@@ -16,29 +15,17 @@ namespace {
 using analyze::Bound;
 using analyze::PathSegment;
 
-// In order of time, without a hole, so that they are drawn where they were: set-up too, which the
-// sums leave out. Pieces of one span that follow each other are one.
-std::vector<PathSegment> segments_of(const explain::Analysis& analysis) {
-  std::vector<PathSegment> segments;
-  analyze::walk_path(analysis.trace(), analysis.dependencies(), [&](const PathSegment& segment) {
-    const bool goes_on = !segments.empty() && segments.back().span == segment.span &&
-                         segments.back().bound == segment.bound;
-    if (goes_on) {
-      segments.back().start_ns = segment.start_ns;
-    } else {
-      segments.push_back(segment);
-    }
-  });
-  std::ranges::reverse(segments);
-  return segments;
-}
-
 constexpr std::size_t kMostSegments = 60'000;
 
 // Of a long path, pieces that are too short to be seen in all of it stand together: what took the
-// longest of them stands for them. Gives how long a piece has to be to stand alone; 0: each does.
-std::int64_t thin_out(std::vector<PathSegment>& segments, std::int64_t total_ns) {
-  if (segments.size() <= kMostSegments) return 0;
+// longest of them stands for them.
+struct Thinned {
+  std::vector<PathSegment> segments;
+  std::int64_t least_ns = 0;  // how long a piece has to be to stand alone; 0: each does
+};
+
+Thinned thinned_out(const std::vector<PathSegment>& segments, std::int64_t total_ns) {
+  if (segments.size() <= kMostSegments) return {segments, 0};
   const std::int64_t least_ns = 2 * total_ns / static_cast<std::int64_t>(kMostSegments) + 1;
   const auto length = [](const PathSegment& one) { return one.end_ns - one.start_ns; };
   std::vector<PathSegment> kept;
@@ -58,8 +45,7 @@ std::int64_t thin_out(std::vector<PathSegment>& segments, std::int64_t total_ns)
     together.span = segment.span;
     together.bound = segment.bound;
   }
-  segments = std::move(kept);
-  return least_ns;
+  return {std::move(kept), least_ns};
 }
 
 std::string label_of(Bound bound) {
@@ -93,11 +79,11 @@ std::string page_path(const explain::Analysis& analysis, const PageLayout& layou
   std::string bounds;
   std::string spans;
   std::int64_t last = 0;
-  std::vector<PathSegment> segments = segments_of(analysis);
-  if (segments.empty()) return {};
-  const std::int64_t first_ns = segments.front().start_ns;
-  const std::int64_t least_ns = thin_out(segments, segments.back().end_ns - first_ns);
-  for (const PathSegment& segment : segments) {
+  const std::vector<PathSegment>& whole = analysis.path_segments();
+  if (whole.empty()) return {};
+  const std::int64_t first_ns = whole.front().start_ns;
+  const Thinned path = thinned_out(whole, whole.back().end_ns - first_ns);
+  for (const PathSegment& segment : path.segments) {
     const bool is_known = segment.span != trace::kNoSpan && layout.place[segment.span] != kNoPlace;
     append_number(durations, static_cast<std::uint64_t>(segment.end_ns - segment.start_ns));
     append_number(bounds, static_cast<std::uint64_t>(segment.bound) * 2 + (is_known ? 1 : 0));
@@ -107,7 +93,7 @@ std::string page_path(const explain::Analysis& analysis, const PageLayout& layou
     last = place;
   }
   std::string out;
-  append_column(out, write_head(analysis.critical_path(), first_ns - begin_ns, least_ns));
+  append_column(out, write_head(analysis.critical_path(), first_ns - begin_ns, path.least_ns));
   for (const std::string* column : {&durations, &bounds, &spans}) append_column(out, *column);
   return out;
 }

@@ -34,11 +34,11 @@ std::vector<RingPart> ring_of(const TimeParts& parts) {
 }
 
 std::string profile_headline(const ProfileFindings& profile) {
-  const std::vector<double> shares = analyze::weight_shares(profile.scopes);
   const std::string most =
-      shares.empty() ? std::string()
-                     : fmt::format("{} took {} of the time by itself.",
-                                   profile.scopes.front().operation, format_percent(shares[0]));
+      profile.shares.empty()
+          ? std::string()
+          : fmt::format("{} took {} of the time by itself.", profile.scopes.front().operation,
+                        format_percent(profile.shares.front()));
   if (!profile.parts || profile.parts->gpu_ns <= 0) {
     return fmt::format("No GPU time was measured. {}", most);
   }
@@ -117,8 +117,8 @@ void write_profile_slices(JsonWriter& json, const ProfileFindings& profile) {
 
 void write_profile_operations(JsonWriter& json, const ProfileFindings& profile) {
   json.key("operations").begin_array().end_array();
-  write_scopes(json, profile.scopes);
-  const std::vector<double> shares = analyze::weight_shares(profile.scopes);
+  const std::vector<double>& shares = profile.shares;
+  write_scopes(json, profile.scopes, shares);
   json.key("bottlenecks").begin_array();
   double cumulative = 0;
   for (std::size_t i = 0; i < std::min(kBottlenecks, shares.size()); ++i) {

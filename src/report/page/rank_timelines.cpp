@@ -62,15 +62,6 @@ std::string write_ranks(const std::vector<PlacedTimeline>& ranks) {
   return out;
 }
 
-// The work that `fathom hta` counts.
-std::vector<NamedOperator> operators_of(const explain::Analysis& analysis, bool all_steps) {
-  const trace::Trace& trace = analysis.trace();
-  const analyze::GpuWork& all = analysis.gpu_work();
-  const std::optional<std::int64_t> end =
-      all_steps ? std::nullopt : analyze::whole_steps_end(trace, analysis.steps());
-  return named_operators(trace, end ? analyze::launched_before(trace, all, *end) : all);
-}
-
 }  // namespace
 
 RankTimeline rank_timeline(const explain::Analysis& analysis, std::size_t of_ranks,
@@ -84,11 +75,11 @@ RankTimeline rank_timeline(const explain::Analysis& analysis, std::size_t of_ran
   rank.spans = layout.order.size();
   rank.begin_ns = page_extent(trace).begin_ns;
   rank.base_time_ns = trace.run.base_time_ns;
-  rank.operators = operators_of(analysis, all_steps);
+  rank.operators = named_operators(analysis, all_steps);
   const advise::Suggestions& found = analysis.suggestions();
   for (const advise::Suggestion& one : found.list) {
     rank.suggestions.push_back(
-        {one, found.run_ms, shown_evidence(one, trace, layout, rank.begin_ns)});
+        {one, found.run_ns, shown_evidence(one, trace, layout, rank.begin_ns)});
   }
   return rank;
 }

@@ -16,7 +16,7 @@ namespace fathom::report {
 // What one of several ranks should change, with the places of its evidence.
 struct RankSuggestion {
   advise::Suggestion said;
-  double run_ms = 0;  // what its percentages are of
+  double run_ns = 0;  // what its percentages are of
   std::vector<ShownSpan> evidence;
 };
 
@@ -29,7 +29,7 @@ struct NamedOperator {
 };
 
 // Most time first; none where no work has a known operator.
-std::vector<NamedOperator> named_operators(const trace::Trace& trace, const analyze::GpuWork& work);
+std::vector<NamedOperator> named_operators(const explain::Analysis& analysis, bool all_steps);
 
 // What the page has of one of several traces, kept when the trace itself is gone.
 struct RankTimeline {

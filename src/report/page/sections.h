@@ -46,8 +46,9 @@ void write_slice_part(base::JsonWriter& json, std::string_view part, std::string
 // operations, scopes, bottlenecks: what the run did, by name
 void write_operations(base::JsonWriter& json, const RunReport& report, const trace::Trace& trace);
 
-// scopes: each with its share of all
-void write_scopes(base::JsonWriter& json, const std::vector<NamedFigures>& scopes);
+// scopes: each with its share of all, in percent, where there are shares
+void write_scopes(base::JsonWriter& json, const std::vector<NamedFigures>& scopes,
+                  const std::vector<double>& shares);
 
 // operations, scopes, bottlenecks: the GPU work of all ranks
 void write_operations(base::JsonWriter& json, const HtaReport& hta);

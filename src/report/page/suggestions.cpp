@@ -116,12 +116,12 @@ void write_spokesman(JsonWriter& json, const Spokesman& from) {
     return;
   }
   const Suggestion& said = from.suggestion->said;
-  const double run_ns = from.suggestion->run_ms;
+  const double run_ns = from.suggestion->run_ns;
   json.key("description").value(said.description);
   json.key("expected").value(said.expected_improvement);
   json.key("of_rank").begin_object().key("label").value(from.rank->label);
-  json.key("run_ns").value(run_ms > 0 ? std::optional(whole_ns(run_ms)) : std::nullopt);
-  write_gain(json, said, run_ms);
+  json.key("run_ns").value(run_ns > 0 ? std::optional(std::lround(run_ns)) : std::nullopt);
+  write_gain(json, said, run_ns);
   json.end_object().key("evidence_count").value(said.evidence_count);
   write_evidence(json, from.suggestion->evidence, from.rank->first_span, from.rank->start_ns);
 }

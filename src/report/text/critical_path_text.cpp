@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/hta/hta_summary.h"
 #include "base/format.h"
 #include "base/table.h"
 #include "report/critical_path_report.h"
@@ -20,10 +21,6 @@ std::string words(Bound bound) {
   std::string text(analyze::name_of(bound));
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
-}
-
-double share_of(std::int64_t ns, std::int64_t whole_ns) {
-  return whole_ns > 0 ? static_cast<double>(ns) / static_cast<double>(whole_ns) * 100 : 0;
 }
 
 // Most time first, what has none left out.
@@ -47,7 +44,7 @@ std::string bounds_table(const CriticalPath& path, const std::vector<Bound>& ord
   for (const Bound bound : order) {
     const std::int64_t ns = path.bound_by[static_cast<std::size_t>(bound)];
     table.row({words(bound), base::format_duration(static_cast<double>(ns)),
-               base::format_percent(share_of(ns, path.total_ns()))});
+               base::format_percent(analyze::percent_of(ns, path.total_ns()))});
   }
   return "\n" + table.text(width);
 }
@@ -60,7 +57,7 @@ std::string operations_table(const CriticalPath& path, std::size_t top, std::siz
     table.row({operation.name.empty() ? "(nothing recorded)" : operation.name,
                words(operation.bound), base::format_count(operation.segments),
                base::format_duration(static_cast<double>(operation.path_ns)),
-               base::format_percent(share_of(operation.path_ns, path.total_ns()))});
+               base::format_percent(analyze::percent_of(operation.path_ns, path.total_ns()))});
   }
   return "\n" + table.text(width) + more_rows(path.operations.size(), shown);
 }
@@ -80,8 +77,8 @@ std::string steps_table(const CriticalPath& path, std::vector<Bound> order, std:
     std::vector<std::string> row = {step.name,
                                     base::format_duration(static_cast<double>(duration))};
     for (const Bound bound : order) {
-      row.push_back(
-          base::format_percent(share_of(step.bound_by[static_cast<std::size_t>(bound)], duration)));
+      row.push_back(base::format_percent(
+          analyze::percent_of(step.bound_by[static_cast<std::size_t>(bound)], duration)));
     }
     table.row(std::move(row));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analyze/hta/hta_summary.h"
 #include "analyze/memory/memory_roles.h"
 #include "base/format.h"
 #include "base/printable.h"
@@ -22,10 +23,6 @@ constexpr std::size_t kWidest = 100;
 
 std::string time_text(std::int64_t ns) {
   return base::format_duration(static_cast<double>(ns));
-}
-
-double percent(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) * 100 : 0;
 }
 
 std::string place_text(const MemoryUse& use) {
@@ -98,11 +95,12 @@ std::string peak_sentence(const DeviceMemory& device, const Memory& memory) {
                                  time_text(device.levels[device.peak].time_ns - memory.begin_ns));
   if (device.unknown_at_peak * 2 > peak && !device.at_peak.empty()) {
     text += fmt::format("; {} of it was allocated before the recording began",
-                        base::format_percent(percent(device.unknown_at_peak, peak)));
+                        base::format_percent(analyze::percent_of(device.unknown_at_peak, peak)));
   } else if (!device.at_peak.empty()) {
     const MemoryUse& first = device.at_peak.front();
     const bool is_all = first.bytes == peak;
-    const std::string share = is_all ? "all" : base::format_percent(percent(first.bytes, peak));
+    const std::string share =
+        is_all ? "all" : base::format_percent(analyze::percent_of(first.bytes, peak));
     text += fmt::format("; {} of it from {}", share, place_in_words(first, device.at_peak));
   }
   return base::printable(text) + ".";
@@ -154,11 +152,11 @@ std::string use_table(const std::string& title, const std::vector<MemoryUse>& us
   for (std::size_t i = 0; i < shown; ++i) {
     table.row({place_text(uses[i]), base::format_bytes(uses[i].bytes),
                base::format_count(uses[i].blocks),
-               base::format_percent(percent(uses[i].bytes, whole))});
+               base::format_percent(analyze::percent_of(uses[i].bytes, whole))});
   }
   if (older > 0) {
     table.row({"(allocated before the recording)", base::format_bytes(older), "–",
-               base::format_percent(percent(older, whole))});
+               base::format_percent(analyze::percent_of(older, whole))});
   }
   return "\n" + table.text(width) + more_rows(uses.size(), shown);
 }
@@ -170,7 +168,7 @@ std::string role_table(const DeviceMemory& device, std::size_t width) {
   for (const analyze::RoleUse& use : device.roles_at_peak) {
     table.row({std::string(analyze::role_name(use.role)), base::format_bytes(use.bytes),
                base::format_count(use.blocks),
-               base::format_percent(percent(use.bytes, device.peak_bytes()))});
+               base::format_percent(analyze::percent_of(use.bytes, device.peak_bytes()))});
   }
   return "\n" + table.text(width);
 }
@@ -194,7 +192,7 @@ std::string facts(const DeviceMemory& device) {
     const std::int64_t unused = std::max<std::int64_t>(0, *peak.reserved - peak.allocated);
     text += fmt::format("  At the peak {} was reserved; {} of it was unused.\n",
                         base::format_bytes(*peak.reserved),
-                        base::format_percent(percent(unused, *peak.reserved)));
+                        base::format_percent(analyze::percent_of(unused, *peak.reserved)));
   }
   if (device.fragmentation && device.fragmentation->free_bytes > 0) {
     text += fmt::format("  Fragmentation at the peak: {}. {} was free, the largest piece {}.\n",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "analyze/run/profile.h"
 #include "analyze/run/session.h"
 #include "base/format.h"
 #include "base/shell_word.h"
@@ -95,11 +96,10 @@ std::string duration_or_blank(const std::optional<double>& ns) {
 // The four parts of the time have columns where any of them was measured.
 std::string recorded_table(const trace::Trace& trace, std::size_t top, std::size_t width) {
   std::vector<NamedFigures> operations = trace.operations;
-  const auto weight = [](const NamedFigures& o) {
-    return o.self_ns.value_or(o.total_ns.value_or(0));
-  };
   std::stable_sort(operations.begin(), operations.end(),
-                   [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
+                   [](const NamedFigures& a, const NamedFigures& b) {
+                     return analyze::weight_of(a) > analyze::weight_of(b);
+                   });
   const bool has_parts = std::any_of(operations.begin(), operations.end(), [](const auto& o) {
     return o.gpu_ns || o.transfer_ns || o.overhead_ns;
   });
