@@ -12,37 +12,40 @@ using Kind = BodyKind;
 // docs/openapi.yaml says the same, and a test compares them.
 constexpr std::array kRoutes = {
     // method, path, role, changes state, body, speed, noted, handler
-    Route{"GET", "/", none, false, Kind::none, fast, Noted::denials, get_page},
-    Route{"GET", "/trace/{name}", viewer, false, Kind::none, slow, Noted::denials, get_trace_page},
-    Route{"GET", "/api/health", none, false, Kind::none, fast, Noted::denials, get_health},
-    Route{"GET", "/metrics", metrics, false, Kind::none, fast, Noted::denials, get_metrics},
-    Route{"POST", "/api/login", none, true, Kind::json, fast, Noted::changes, post_login},
-    Route{"POST", "/api/logout", none, true, Kind::none, fast, Noted::changes, post_logout},
-    Route{"GET", "/api/me", none, false, Kind::none, fast, Noted::denials, get_me},
-    Route{"GET", "/api/gpu/status", viewer, false, Kind::none, fast, Noted::denials, get_status},
-    Route{"GET", "/api/gpu/history", viewer, false, Kind::none, slow, Noted::denials, get_history},
-    Route{"GET", "/api/events", viewer, false, Kind::none, fast, Noted::denials, get_events},
-    Route{"GET", "/api/sessions", viewer, false, Kind::none, slow, Noted::denials, get_sessions},
-    Route{"POST", "/api/sessions", admin, true, Kind::json, slow, Noted::changes, post_session},
-    Route{"GET", "/api/sessions/{id}", viewer, false, Kind::none, slow, Noted::denials,
-          get_session},
-    Route{"POST", "/api/sessions/{id}/stop", admin, true, Kind::none, slow, Noted::changes,
-          post_stop},
+    Endpoint{"GET", "/", none, false, Kind::none, fast, Noted::denials, get_page},
+    Endpoint{"GET", "/trace/{name}", viewer, false, Kind::none, slow, Noted::denials,
+             get_trace_page},
+    Endpoint{"GET", "/api/health", none, false, Kind::none, fast, Noted::denials, get_health},
+    Endpoint{"GET", "/metrics", metrics, false, Kind::none, fast, Noted::denials, get_metrics},
+    Endpoint{"POST", "/api/login", none, true, Kind::json, fast, Noted::changes, post_login},
+    Endpoint{"POST", "/api/logout", none, true, Kind::none, fast, Noted::changes, post_logout},
+    Endpoint{"GET", "/api/me", none, false, Kind::none, fast, Noted::denials, get_me},
+    Endpoint{"GET", "/api/gpu/status", viewer, false, Kind::none, fast, Noted::denials, get_status},
+    Endpoint{"GET", "/api/gpu/history", viewer, false, Kind::none, slow, Noted::denials,
+             get_history},
+    Endpoint{"GET", "/api/events", viewer, false, Kind::none, fast, Noted::denials, get_events},
+    Endpoint{"GET", "/api/sessions", viewer, false, Kind::none, slow, Noted::denials, get_sessions},
+    Endpoint{"POST", "/api/sessions", admin, true, Kind::json, slow, Noted::changes, post_session},
+    Endpoint{"GET", "/api/sessions/{id}", viewer, false, Kind::none, slow, Noted::denials,
+             get_session},
+    Endpoint{"POST", "/api/sessions/{id}/stop", admin, true, Kind::none, slow, Noted::changes,
+             post_stop},
     // A program calls this for each request that it serves: a line each would drown all others.
-    Route{"POST", "/api/sessions/{id}/inference", admin, true, Kind::json, slow, Noted::denials,
-          post_inference},
-    Route{"GET", "/api/files", viewer, false, Kind::none, slow, Noted::denials, get_files},
-    Route{"POST", "/api/files", admin, true, Kind::file, slow, Noted::changes, nullptr},
-    Route{"GET", "/api/profiler/flame", viewer, false, Kind::none, slow, Noted::denials, get_flame},
-    Route{"GET", "/api/profiler/memory", viewer, false, Kind::none, slow, Noted::denials,
-          get_memory},
-    Route{"GET", "/api/profiler/timeline", viewer, false, Kind::none, slow, Noted::denials,
-          get_timeline},
-    Route{"GET", "/api/profiler/kernels", viewer, false, Kind::none, slow, Noted::denials,
-          get_kernels},
-    Route{"GET", "/api/profiler/hta", viewer, false, Kind::none, slow, Noted::denials, get_hta},
-    Route{"GET", "/api/profiler/compile", viewer, false, Kind::none, slow, Noted::denials,
-          get_compile},
+    Endpoint{"POST", "/api/sessions/{id}/inference", admin, true, Kind::json, slow, Noted::denials,
+             post_inference},
+    Endpoint{"GET", "/api/files", viewer, false, Kind::none, slow, Noted::denials, get_files},
+    Endpoint{"POST", "/api/files", admin, true, Kind::file, slow, Noted::changes, nullptr},
+    Endpoint{"GET", "/api/profiler/flame", viewer, false, Kind::none, slow, Noted::denials,
+             get_flame},
+    Endpoint{"GET", "/api/profiler/memory", viewer, false, Kind::none, slow, Noted::denials,
+             get_memory},
+    Endpoint{"GET", "/api/profiler/timeline", viewer, false, Kind::none, slow, Noted::denials,
+             get_timeline},
+    Endpoint{"GET", "/api/profiler/kernels", viewer, false, Kind::none, slow, Noted::denials,
+             get_kernels},
+    Endpoint{"GET", "/api/profiler/hta", viewer, false, Kind::none, slow, Noted::denials, get_hta},
+    Endpoint{"GET", "/api/profiler/compile", viewer, false, Kind::none, slow, Noted::denials,
+             get_compile},
 };
 
 // Whether the path is that of the route; then with its parameters.
@@ -67,13 +70,13 @@ bool fits(std::string_view path, const Target& target, std::vector<std::string>&
 
 }  // namespace
 
-std::span<const Route> routes() {
+std::span<const Endpoint> routes() {
   return kRoutes;
 }
 
 Match match(std::string_view method, const Target& target) {
   Match found;
-  for (const Route& route : kRoutes) {
+  for (const Endpoint& route : kRoutes) {
     if (!fits(route.path, target, found.parameters)) continue;
     if (route.method == method) {
       found.route = &route;

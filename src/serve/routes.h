@@ -48,7 +48,7 @@ enum class Speed { fast, slow };  // slow ones get a thread of their own
 enum class BodyKind { none, json, file };
 enum class Noted { changes, denials };  // in the audit log: all, or what is refused
 
-struct Route {
+struct Endpoint {
   std::string_view method;
   std::string_view path;  // "/api/sessions/{id}": a part in braces is a parameter
   Role role;
@@ -59,10 +59,10 @@ struct Route {
   Response (*handle)(Services& services, Call& call);
 };
 
-std::span<const Route> routes();
+std::span<const Endpoint> routes();
 
 struct Match {
-  const Route* route = nullptr;
+  const Endpoint* route = nullptr;
   std::vector<std::string> parameters = {};
   std::string allowed = {};  // where the path is there, but not with this method: "GET, POST"
 };

@@ -177,7 +177,7 @@ Admission Server::admit(const Request& request) {
     response.headers += fmt::format("Allow: {}\r\n", matched.allowed);
     return deny(request, call->who, std::move(response), "method");
   }
-  const Route& route = *matched.route;
+  const Endpoint& route = *matched.route;
   if (const auto why = why_not(request, route, call->who, has_cookie)) {
     const bool shows_login = why->status == 401 && route.path.starts_with("/trace/");
     Response response =
@@ -203,7 +203,7 @@ std::optional<Response> Server::refusal_by_rate(const Request& request, const Id
   return too_often();
 }
 
-std::optional<Server::Refusal> Server::why_not(const Request& request, const Route& route,
+std::optional<Server::Refusal> Server::why_not(const Request& request, const Endpoint& route,
                                                const Identity& who, bool has_cookie) const {
   if (who.role == Role::none && route.role > Role::none)
     return Refusal{
@@ -259,7 +259,7 @@ void Server::note_turned_away(const TurnedAway& what) {
                  .reason = is_connection ? "too many connections" : "not HTTP"});
 }
 
-Admission Server::take_call(const Route& route, std::shared_ptr<Call> call) {
+Admission Server::take_call(const Endpoint& route, std::shared_ptr<Call> call) {
   return {
       .body_limit = route.body == BodyKind::json ? kJsonBodyLimit : 0,
       .answer = [this, &route, call](Request& request) -> Response {
@@ -271,7 +271,7 @@ Admission Server::take_call(const Route& route, std::shared_ptr<Call> call) {
                                    int status) { note_late_refusal(request, call->who, status); }};
 }
 
-Response Server::run(const Request& request, const Route& route, Call& call) {
+Response Server::run(const Request& request, const Endpoint& route, Call& call) {
   Response response;
   try {
     response = route.handle(*services_, call);

@@ -56,11 +56,11 @@ class Server {
     int status = 0;
     std::string sentence;
   };
-  std::optional<Refusal> why_not(const Request& request, const Route& route, const Identity& who,
+  std::optional<Refusal> why_not(const Request& request, const Endpoint& route, const Identity& who,
                                  bool has_cookie) const;
   Admission take_upload(const Request& request, std::shared_ptr<Call> call);
-  Admission take_call(const Route& route, std::shared_ptr<Call> call);
-  Response run(const Request& request, const Route& route, Call& call);
+  Admission take_call(const Endpoint& route, std::shared_ptr<Call> call);
+  Response run(const Request& request, const Endpoint& route, Call& call);
   void note(const Request& request, const Identity& who, int status, std::string_view reason);
 
   ServerOptions options_;

@@ -42,7 +42,7 @@ TEST(OpenApi, HasTheRoutesOfTheServerWithTheirRoles) {
                                                 operation.value("x-changes-state", false)};
     }
   }
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     served[fmt::format("{} {}", route.method, route.path)] = {std::string(name_of(route.role)),
                                                               route.changes_state};
   }

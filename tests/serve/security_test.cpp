@@ -20,7 +20,7 @@ using testing::Not;
 
 TEST(Security, AHostThatIsNotOursIsRefusedOnEveryRoute) {
   const Served served;
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     for (const char* host : {"Host: evil.example", "Host: evil.example:6970", "Host:"}) {
       const Answer answer = served.ask({.method = std::string(route.method),
                                         .target = std::string(route.path),
@@ -73,7 +73,7 @@ TEST(Security, AnotherSiteChangesNothingByAnyMethod) {
 
 TEST(Security, EveryRouteThatChangesSomethingLooksWhereItComesFrom) {
   const Served served;
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     if (!route.changes_state) continue;
     const Answer answer = served.ask({.method = std::string(route.method),
                                       .target = std::string(route.path),
@@ -84,7 +84,7 @@ TEST(Security, EveryRouteThatChangesSomethingLooksWhereItComesFrom) {
 }
 
 TEST(Security, WhatIsNotAGetChangesStateAndNothingElseDoes) {
-  for (const Route& route : routes()) EXPECT_EQ(route.changes_state, route.method != "GET");
+  for (const Endpoint& route : routes()) EXPECT_EQ(route.changes_state, route.method != "GET");
 }
 
 TEST(Security, ThePageItselfMay) {
@@ -109,7 +109,7 @@ TEST(Security, AFormCannotPassForThePage) {
 
 TEST(Security, WithoutATokenOrWithAWrongOneNothingIsShown) {
   const Served served;
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     if (route.role == Role::none) continue;
     for (const char* token : {"", "fathom_0000"}) {
       const Answer answer = served.ask(
@@ -122,7 +122,7 @@ TEST(Security, WithoutATokenOrWithAWrongOneNothingIsShown) {
 
 TEST(Security, EveryRouteRefusesARoleThatIsTooLow) {
   const Served served;
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     for (const auto& [role, token] :
          {std::pair(Role::metrics, served.metrics), std::pair(Role::viewer, served.viewer)}) {
       if (role >= route.role) continue;
@@ -181,7 +181,7 @@ TEST(Security, AnUploadStaysInTheFolder) {
 
 TEST(Security, ABodyOfAGigabyteIsRefusedOnEveryRoute) {
   const Served served([](ServerOptions& options) { options.upload_limit = 1 << 20; });
-  for (const Route& route : routes()) {
+  for (const Endpoint& route : routes()) {
     Client client(served.port());
     client.send(fmt::format(
         "{} {}?name=x HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n"
