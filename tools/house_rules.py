@@ -34,9 +34,11 @@ MAY_USE = {
 # profiler's face, but for compare.h, which is the api's.
 PUBLIC_DATA = {"change_type.h", "comparison_outcome.h", "detail/log_bucket.h", "figures.h", "gpu_device.h",
                "results.h", "session.h"}
-# What works a fact out of a trace. Reports get their facts from explain::Analysis, once.
-WORKS_OUT = re.compile(r"\b(analyze::(activity|bottlenecks|critical_path|dependencies|flame_tree|gpu_work|holistic|memory|"
-                       r"operations|profile_findings|session|split|step_spans|time_slices|timeline_stats)|advise::suggest)\(")
+# What reports may ask of the analyses themselves: what something is called, what kind it is, a sum or share of
+# figures they have. Whatever works a fact out of a trace they get from explain::Analysis, once.
+ASKS = re.compile(r"\b(?:analyze|advise|compare|trace)::([a-z]\w*)\(")
+MAY_ASK = re.compile(r"(is|has)_\w+|\w*(name|label)_of|role_name|original_name|short_place|part_of|call_role|work_type|kernel_class|"
+                     r"percent_of|weight_of|total_bytes|total_blocks|peak_rss|temporal_of_run|good_gemm_pct|device_info")
 # Headers too heavy to be included by a header, unless one source alone ends up with that.
 HEAVY = ["simdjson.h", "CLI/CLI.hpp", "boost/", "nlohmann/json.hpp", "yaml-cpp/yaml.h", "curses.h", "pybind11/"]
 
@@ -83,8 +85,9 @@ def room_breaches(path, lines):
         yield 1, f"room {room} is not in tools/house_rules.py"
         return
     for number, line in enumerate(lines, 1):
-        if room == "report" and WORKS_OUT.search(line):
-            yield number, "a report does not compute: ask explain::Analysis"
+        asked = [name for name in ASKS.findall(line) if not MAY_ASK.fullmatch(name)] if room == "report" else []
+        if asked:
+            yield number, f"a report does not compute {asked[0]}: ask explain::Analysis"
         included = re.match(r'#include "([a-z]+)/', line)
         if included and included[1] in MAY_USE and included[1] not in MAY_USE[room] | {room}:
             yield number, f"{room} may not include {included[1]}"
@@ -104,6 +107,44 @@ def public_type_breaches():
             other = defined.setdefault(found[1], path)
             if other != path:
                 yield path.relative_to(ROOT), number, f"{found[1]} is a type of {other.name}, too"
+
+
+TYPE = re.compile(r"(?:struct|class|enum class)(?: FATHOM_API| alignas\(\w+\))? (\w+)\b(?!.*::\w+ ?[:{])[^;]*$")
+
+
+def types_of(path):
+    """(name, namespace, line) of the types that a header defines outside of others."""
+    space = ""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        opened = re.match(r"(?:inline )?namespace ([\w:]+) {", line)
+        space = opened[1] if opened else space
+        found = TYPE.match(line)
+        if found:
+            yield found[1], space, number
+
+
+def headers_below(path, known):
+    """The headers of src/ and include/ that a file includes, directly or through headers."""
+    if path not in known:
+        known[path] = set()
+        for name in re.findall(r'^#include "(.*)"$', path.read_text(), re.MULTILINE):
+            header = next((folder / name for folder in (ROOT / "src", ROOT / "include") if (folder / name).exists()), None)
+            known[path] |= {header} | headers_below(header, known) if header else set()
+    return known[path]
+
+
+def hidden_type_breaches():
+    """A type that hides another of a namespace around its own, where a room knows both."""
+    known = {}
+    for room in sorted(MAY_USE):
+        headers = set().union(*(headers_below(path, known) for path in (ROOT / "src" / room).rglob("*.[ch]*")))
+        defined = {}
+        for path in sorted(headers):
+            for name, space, number in types_of(path):
+                for other, outer in defined.setdefault(name, []):
+                    if other != path and (f"{space}::".startswith(f"{outer}::") or f"{outer}::".startswith(f"{space}::")):
+                        yield path.relative_to(ROOT), number, f"{room} knows another {name}, of {other.relative_to(ROOT)}"
+                defined[name].append((path, space))
 
 
 def joined_breaches():
@@ -191,6 +232,7 @@ def main():
                      for number, line in enumerate(lines, 1) for header in HEAVY if f"<{header}" in line]
             breaches += heavy if heavy and len(sources_with(name)) > 1 else []
     breaches += public_type_breaches()
+    breaches += hidden_type_breaches()
     breaches += joined_breaches()
     breaches += subject_breaches()
     lengths.sort(reverse=True)
