@@ -99,6 +99,21 @@ TEST(SessionText, TellsTheStoryAndEveryPart) {
 )");
 }
 
+TEST(SessionText, WhatIsUnknownOfAKernelIsNoShareOfZero) {
+  ProfileSession session = second_of(250, 0, 0, 750);
+  KernelSummary& known = session.kernels.emplace_back();
+  known.name = "known";
+  known.calls = 1;
+  known.total_ns = 250.0 * kMs;
+  KernelSummary& unknown = session.kernels.emplace_back();
+  unknown.name = "unknown";
+  unknown.calls = 1;
+  const std::string text = session_text(report_of(session), run_of("./app"), 10, 100);
+  EXPECT_NE(text.find("100.0 %\n  unknown"), std::string::npos) << text;
+  const std::string row = text.substr(text.find("  unknown"));
+  EXPECT_EQ(row.substr(0, row.find('\n')).find('%'), std::string::npos) << row;
+}
+
 TEST(SessionText, WithoutAnythingSaysWhyThatMayBe) {
   ProfileSession session;
   session.total_ns = 3 * kMs;

@@ -341,7 +341,7 @@ class LogReader {
         GraphBreak found{.reason = reason, .hint = "", .where = "", .stack = {}};
         if (i + 1 < log_.compilations.size() && log_.compilations[i + 1].is_resumed()) {
           found.where = "before " + short_place(log_.compilations[i + 1].file,
-                                                log_.compilations[i + 1].first_line.value_or(0));
+                                                log_.compilations[i + 1].first_line);
         }
         one.breaks.push_back(std::move(found));
       }
@@ -375,10 +375,10 @@ std::string_view original_name(std::string_view function) {
   return function.substr(0, function.rfind("_at_"));
 }
 
-std::string short_place(std::string_view file, std::int64_t line) {
+std::string short_place(std::string_view file, std::optional<std::int64_t> line) {
   const std::size_t slash = file.rfind('/');
   if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
-  return fmt::format("{}:{}", file, line);
+  return line ? fmt::format("{}:{}", file, *line) : std::string(file);
 }
 
 CompileLog read_compile_log(std::string_view text, const std::string& source) {

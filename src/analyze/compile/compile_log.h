@@ -114,6 +114,6 @@ CompileLog read_compile_log(std::string_view text, const std::string& source);
 CompileLog read_compile_log(const trace::Input& input);
 
 // "model.py:41" of "/home/me/model.py" and 41.
-std::string short_place(std::string_view file, std::int64_t line);
+std::string short_place(std::string_view file, std::optional<std::int64_t> line);
 
 }  // namespace fathom::analyze

@@ -43,7 +43,7 @@ std::string label(const Row& row, bool has_ranks) {
   std::string text = fmt::format("[{}] {}", one.id,
                                  one.function.empty() ? "–" : analyze::original_name(one.function));
   if (!one.file.empty()) {
-    text += " · " + analyze::short_place(one.file, one.first_line.value_or(0));
+    text += " · " + analyze::short_place(one.file, one.first_line);
   }
   if (has_ranks && row.log->rank) text += fmt::format(" · rank {}", *row.log->rank);
   return base::printable(text);

@@ -135,7 +135,7 @@ std::string kernel_table(const ProfileSession& session, std::size_t top, std::si
                known_duration(kernel.mean_ns()), known_duration(kernel.min_ns),
                known_duration(kernel.max_ns), kernel.global_size.empty() ? "–" : kernel.global_size,
                kernel.local_size.empty() ? "–" : kernel.local_size,
-               percent(whole > 0 ? kernel.total_ns.value_or(0) / whole : 0)});
+               kernel.total_ns && whole > 0 ? percent(*kernel.total_ns / whole) : "–"});
   }
   return "\n" + table.text(width) + more_rows(session.kernels.size(), shown);
 }
