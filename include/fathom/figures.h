@@ -85,7 +85,7 @@ struct CallFigures : KnownParts {
     if (!gpu_ns || duration_ns <= 0) return {};
     return static_cast<double>(*gpu_ns) / static_cast<double>(duration_ns);
   }
-  // Bytes a nanosecond are gigabytes (10^9 bytes) a second.
+  // Bytes per nanosecond are gigabytes (10^9 bytes) per second.
   std::optional<double> memory_bandwidth_gb_s() const {
     if (!copied_bytes || *copied_bytes == 0 || !transfer_ns || *transfer_ns <= 0) return {};
     return static_cast<double>(*copied_bytes) / static_cast<double>(*transfer_ns);

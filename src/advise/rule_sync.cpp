@@ -117,7 +117,7 @@ std::vector<Wait> waits_of(const Facts& facts) {
   return found;
 }
 
-// Work that a GPU stood still before, because it was launched only then.
+// Work that a GPU was idle before, because it was launched only then.
 struct LateWork {
   SpanId launch = kNoSpan;
   std::int64_t idle_ns = 0;

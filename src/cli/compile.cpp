@@ -13,7 +13,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr const char* kCompileNotes = R"(
-To record what torch.compile does: TORCH_TRACE=logs python train.py. It writes a log per process; the
+To record what torch.compile does: TORCH_TRACE=logs python train.py. It writes one log per process; the
 logs of a folder are the ranks of one job.
 
 Examples:

@@ -15,14 +15,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* kDevicesNotes = R"(
-A figure that a driver does not tell is left out. A GPU that sleeps is listed and not woken, except
+A figure that a driver does not report is left out. A GPU that sleeps is listed and not woken, except
 by --benchmark. docs/monitoring.md says what comes from where.
 
 Examples:
   fathom devices                            the GPUs of this machine and what they do now
   fathom devices --json | python3 -m json.tool
   fathom devices --benchmark                how fast each is, beside its published peak
-  fathom devices --demo                     two GPUs that do not exist)";
+  fathom devices --demo                     two simulated GPUs)";
 
 constexpr milliseconds kInterval{250};     // between looks
 constexpr milliseconds kPatience{12'000};  // with a driver that does not answer
@@ -109,8 +109,8 @@ Command devices_command() {
   auto options = std::make_shared<DevicesOptions>();
   Command command = {"devices", "The GPUs of this machine, and what they do now", kDevicesNotes};
   command.option("--benchmark", &options->benchmarks,
-                 "Measure each device for some seconds, through OpenCL");
-  command.option("--demo", &options->is_demo, "Two GPUs that do not exist, to look at");
+                 "Measure each device for a few seconds, through OpenCL");
+  command.option("--demo", &options->is_demo, "Show two simulated GPUs");
   command.json(options->outputs, "Everything, as JSON; to a file if one is named",
                JsonWord::is_a_file);
   command.only_one_of = {"--benchmark", "--demo"};

@@ -38,9 +38,9 @@ namespace {
 constexpr const char* kMonitorNotes = R"(
 Examples:
   fathom monitor                         what the GPUs do now; ? shows the keys
-  fathom monitor --demo                  the same with two GPUs that do not exist
+  fathom monitor --demo                  the same with two simulated GPUs
   fathom monitor --temperature-warning-celsius 75
-  fathom monitor --once                  one look, as text
+  fathom monitor --once                  one sample, as text
   fathom monitor --json | jq .devices    one JSON object per line and sample
   fathom monitor --record gpus.pftrace   keeps what it shows; fathom timeline gpus.pftrace shows it again)";
 
@@ -197,7 +197,8 @@ void follow(Monitor& monitor, const MonitorOptions& options, Recording& recordin
 
 Ending run(const MonitorOptions& options, Files& files) {
   if (options.record == kStandard && (options.json || options.once)) {
-    throw base::Error("standard output", "takes one answer", "Name a file to record to");
+    throw base::Error("standard output", "would get more than one output",
+                      "Name a file to record to");
   }
   const bool is_screen = !options.once && !options.json && base::is_terminal(stdout);
   const bool follows = !options.once && (options.json || !options.record.empty());
@@ -228,8 +229,8 @@ Ending run(const MonitorOptions& options, Files& files) {
 Command monitor_command() {
   auto options = std::make_shared<MonitorOptions>();
   Command command = {"monitor", "What the GPUs do now, live on the terminal", kMonitorNotes};
-  command.option("--once", &options->once, "One look, as text, and no more");
-  command.option("--json", &options->json, "A line of JSON per sample");
+  command.option("--once", &options->once, "Print one sample as text and exit");
+  command.option("--json", &options->json, "One line of JSON per sample");
   command.option("--record", &options->record, "Keep the samples as a run file (.pftrace)");
   add_settings(command, options->settings);
   command.run = [options](Files& files) { return run(*options, files); };

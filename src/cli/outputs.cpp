@@ -45,7 +45,7 @@ void expect_one_on_standard_output(const Outputs& outputs, const std::string& ot
   const int answers =
       (has_json ? 1 : 0) + (outputs.page == kStandard ? 1 : 0) + (other == kStandard ? 1 : 0);
   if (answers > 1) {
-    throw base::Error("standard output", "takes one answer, and several are to go there",
+    throw base::Error("standard output", "would get more than one output",
                       "Name a file for all but one of them");
   }
 }

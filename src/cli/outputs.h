@@ -10,7 +10,7 @@ namespace fathom::cli {
 
 // Where the answer of a command goes, by one rule for all: text to standard output; with --json
 // JSON in its place, or, where --json names a file, JSON to that file beside the text; with -o the
-// page. "-" names standard output, which takes one answer: a page there stands in for the text.
+// page. "-" names standard output, which gets one of them: a page there stands in for the text.
 struct Outputs {
   bool wants_json = false;
   std::string json;      // a file; standard output where it is empty

@@ -29,7 +29,7 @@ docs/server.md explains tokens, TLS, Prometheus and proxies.
 Examples:
   fathom serve                                        what the GPUs of this machine do now
   fathom serve traces/                                and the traces of a folder
-  fathom serve --demo                                 two GPUs that do not exist, to look around
+  fathom serve --demo                                 two simulated GPUs, to look around
   fathom token metrics --name prometheus --file tokens    then scrape /metrics with it:
   fathom serve --token-file tokens
   fathom serve --address 0.0.0.0 --host gpu1.example --tls-cert cert.pem --tls-key key.pem \
@@ -143,7 +143,7 @@ Command serve_command() {
   command.options.push_back(
       {.names = "--host",
        .target = &options->hosts,
-       .what = "Other names that browsers may call it by, with commas between",
+       .what = "Other names that browsers may call it by, separated by commas",
        .type = "NAMES"});
   command.option("--token-file", &options->token_file,
                  "Tokens that may log in; fathom token makes them");
@@ -152,13 +152,14 @@ Command serve_command() {
   command.option("--audit-log", &options->audit_log,
                  "Who did what (default ~/.local/state/fathom/audit-PORT.jsonl)");
   add_settings(command, options->settings);
-  command.option("--upload-limit", &options->upload_limit_mb, "MB that an uploaded file may have",
-                 {1, 1 << 20});
+  command.option("--upload-limit", &options->upload_limit_mb,
+                 "Largest file that may be uploaded, in MB", {1, 1 << 20});
   command.option("--trace-memory", &options->trace_memory_mb, "MB for opened traces", {1, 1 << 20});
   command.option("--rate-limit", &options->requests_per_second,
                  "Requests per second and address; 0 for no limit", {0});
   command.option("--send-tokens-and-data-unencrypted", &options->may_send_unencrypted,
-                 "Allow another --address without TLS: whoever is on the way can read and log in");
+                 "Allow another --address without TLS: anyone on the network path can read "
+                 "everything and log in");
   command.run = [options](Files& files) { return run(*options, files); };
   return command;
 }

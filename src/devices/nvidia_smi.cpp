@@ -68,7 +68,7 @@ std::string NvidiaSmiBackend::ask(std::vector<std::string> words) {
   if (!output.has_started) throw base::Error("nvidia-smi", "cannot be started");
   if (!output.was_in_time) {
     const double seconds = std::chrono::duration<double>(at_most_).count();
-    throw base::Error("nvidia-smi", fmt::format("gave no answer within {} s", seconds));
+    throw base::Error("nvidia-smi", fmt::format("did not answer within {} s", seconds));
   }
   // One GPU of several that fails makes it fail; what it says of the others stands.
   return output.text;

@@ -80,7 +80,7 @@ void NvmlBackend::begin_session() {
   if (!backoff_.is_due() || !ending_.expired()) throw base::Error("NVML", problem_);
   try {
     if (!library_) library_ = nvml::open_library();
-    if (!library_) throw base::Error("NVML", "its library cannot be opened any more");
+    if (!library_) throw base::Error("NVML", "its library can no longer be opened");
     session_ = std::make_shared<nvml::Session>(library_);
   } catch (const base::Error& error) {
     problem_ = error.problem();

@@ -53,7 +53,7 @@ void make_session_folder(const std::string& folder) {
   constexpr const char* kHint = "Name another folder in output_dir";
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
-  if (failure) throw base::Error(folder, "cannot be made: " + failure.message(), kHint);
+  if (failure) throw base::Error(folder, "cannot be created: " + failure.message(), kHint);
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     throw base::Error(folder, std::string("cannot be written to: ") + std::strerror(errno), kHint);
 }
@@ -71,7 +71,7 @@ std::string Sessions::start(const std::string& name, const std::string& descript
   if (name.empty()) throw base::Error("session", "a session needs a name");
   if (name.size() > kLongestText || description.size() > kLongestText) {
     throw base::Error("session",
-                      fmt::format("name and description may have {} bytes", kLongestText));
+                      fmt::format("name and description may have at most {} bytes", kLongestText));
   }
   make_session_folder(folder_->path());
   make_room();
@@ -108,7 +108,7 @@ void Sessions::make_room() {
     });
     if (oldest == all.rend()) {
       throw base::Error("session",
-                        fmt::format("{} sessions are running, as many as there may be", most_),
+                        fmt::format("{} sessions are running, which is the maximum", most_),
                         "Stop one, or raise max_profiling_sessions");
     }
     std::error_code failure;

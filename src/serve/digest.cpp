@@ -52,7 +52,7 @@ bool are_equal(const Digest& a, const Digest& b) {
 std::string random_secret() {
   Digest bits;
   if (RAND_bytes(bits.data(), static_cast<int>(bits.size())) != 1)
-    throw base::Error("random numbers", "OpenSSL has none to give");
+    throw base::Error("random numbers", "OpenSSL cannot provide any");
   return to_hex(bits);
 }
 

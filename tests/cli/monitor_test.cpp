@@ -124,10 +124,10 @@ TEST(MonitorCommand, SettingsThatAreWrongOrContradictAreRefused) {
   }
 }
 
-TEST(MonitorCommand, StandardOutputTakesOneAnswer) {
+TEST(MonitorCommand, StandardOutputTakesOneOutput) {
   const Outcome outcome = run_program({"monitor", "--demo", "--json", "--record", "-"});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("takes one answer"));
+  EXPECT_THAT(outcome.err, HasSubstr("would get more than one output"));
 }
 
 TEST(MonitorCommand, ARecordingMayBeJoinedToARunOfTheSameTime) {

@@ -87,11 +87,11 @@ TEST_P(Standard, OutputTakesJsonOrThePage) {
   EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
-TEST_P(Standard, OutputTakesOneAnswer) {
+TEST_P(Standard, OutputTakesOneOutput) {
   if (is("suggest")) return;  // has no page
   const std::string line =
-      "fathom: standard output: takes one answer, and several are to go there. Name a file for all "
-      "but one of them\n";
+      "fathom: standard output: would get more than one output. Name a file for all but one of "
+      "them\n";
   expect_one_line(run_program(words(trace_, {"-o", "-", "--json", "-"})), line);
   expect_one_line(run_program(words(trace_, {"-o", "-", "--json"})), line);
 }

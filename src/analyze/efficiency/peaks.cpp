@@ -105,7 +105,7 @@ constexpr std::array<PeakName, 6> kPeakNames = {{{"fp32", &DevicePeaks::fp32_tfl
 [[noreturn]] void refuse(std::string_view part) {
   throw base::Error("--peak", fmt::format("invalid peak '{}'", part),
                     "Write TFLOP/s and GB/s as in --peak fp32=19.5,tf32=156,fp16=312,gbps=1555; "
-                    "fp8 and link are known, too");
+                    "fp8 and link can be given too");
 }
 
 }  // namespace
