@@ -53,6 +53,13 @@ struct FailedBuild {
   double start_ms() const { return ms_of(start_ns); }
 };
 
+// Calls of the GPU runtime, or commands, that failed the same way.
+struct FailedCall {
+  std::string call;
+  std::int64_t error = 0;  // as the runtime numbers it
+  std::uint64_t calls = 0;
+};
+
 // A call path of the flame graph: all calls of one name below the same path.
 struct FlameFrame {
   std::string name;
@@ -86,6 +93,7 @@ struct ProfileSession : KnownParts {
   std::vector<ProgramBuild> builds;        // longest first, the longest few
   std::int64_t total_build_ns = 0;         // of all of them, what is at the same time counted once
   std::vector<FailedBuild> failed_builds;  // the first few
+  std::vector<FailedCall> failed_calls;    // other than builds, most calls first
   std::vector<IdleGap> idle_gaps;          // longest first, the longest few
   std::vector<std::string> recommendations;
   std::string trace_path;  // empty where none was recorded

@@ -138,6 +138,13 @@ struct RunInfo {
   std::vector<DeviceInfo> devices;
 };
 
+// Calls of a GPU runtime, or commands, that failed the same way.
+struct FailedCalls {
+  std::string call;
+  std::int64_t error = 0;  // as the runtime numbers it
+  std::uint64_t calls = 0;
+};
+
 // A recording, whatever it came from. Times are nanoseconds on the source's clock.
 // Spans, instants, memory events and flow points are each sorted by time within a track.
 struct Trace {
@@ -154,6 +161,7 @@ struct Trace {
   // Figures that the source carries beside its spans: exact however many spans were dropped, and
   // all there is in a profile without entries. Empty where the source has spans alone.
   std::vector<NamedFigures> operations;
+  std::vector<FailedCalls> failed_calls;  // as Fathom's recorders tell of them
   RunInfo run;
   Warnings warnings;
 

@@ -248,4 +248,20 @@ TEST(Profile, ABuildThatFailsIsInTheTextWithWhatTheCompilerSaid) {
       << "the build in the background and the call that waits for it are one time";
 }
 
+TEST(Profile, SaysWhichCallsFailedAndHowOften) {
+  const Scratch scratch;
+  const Outcome outcome = profile(scratch, {kOpencl, "failed-enqueue"});
+  EXPECT_NE(outcome.err.find("\n  clEnqueueReadBuffer failed 1 time with error -30\n"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("\n  clEnqueueNDRangeKernel failed 1 time with error -36\n"),
+            std::string::npos)
+      << outcome.err;
+  const json calls = report_of(scratch.path("run.pftrace"))["session"]["failed_calls"];
+  EXPECT_EQ(calls.size(), 4U) << calls;
+  const Outcome thrown = profile(scratch, {kScopes, "throws", "3"}, {"-o", "thrown.pftrace"});
+  EXPECT_NE(thrown.err.find("\n  work: 3 of 5 calls ended by an exception\n"), std::string::npos)
+      << thrown.err;
+}
+
 }  // namespace fathom::cli::profile_test

@@ -158,6 +158,16 @@ void add_builds(ProfileSession& session, const trace::Trace& trace, Interval lif
   if (session.builds.size() > kBuilds) session.builds.resize(kBuilds);
 }
 
+void add_failed_calls(ProfileSession& session, const trace::Trace& trace) {
+  for (const trace::FailedCalls& failed : trace.failed_calls) {
+    if (!is_build(failed.call)) {
+      session.failed_calls.push_back({failed.call, failed.error, failed.calls});
+    }
+  }
+  std::stable_sort(session.failed_calls.begin(), session.failed_calls.end(),
+                   [](const auto& a, const auto& b) { return a.calls > b.calls; });
+}
+
 // As counted from the spans that are here; where not every scope is in the file, as the recorder
 // counted them.
 void add_scopes(ProfileSession& session, const trace::Trace& trace,
@@ -229,6 +239,7 @@ ProfileSession session(const trace::Trace& trace, Interval life, const base::Tim
   add_scopes(session, trace, operations);
   session.bottlenecks = session_bottlenecks(trace, life, operations, kBottlenecks);
   add_builds(session, trace, life);
+  add_failed_calls(session, trace);
   for (const GpuGap& gap : analyze::idle_gaps(trace, life, kGaps)) {
     const std::int64_t length = gap.time.length();
     session.idle_gaps.push_back({gap.time.begin - life.begin, length, std::string(gap.host),

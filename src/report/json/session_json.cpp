@@ -84,6 +84,11 @@ void write_findings(base::JsonWriter& json, const ProfileSession& session) {
     json.key("start_ms").value(build.start_ms()).key("error").value(build.error);
     json.key("log").value(known_text(build.log)).end_object();
   }
+  json.end_array().key("failed_calls").begin_array();
+  for (const FailedCall& failed : session.failed_calls) {
+    json.begin_object().key("call").value(std::string_view(failed.call));
+    json.key("error").value(failed.error).key("calls").value(failed.calls).end_object();
+  }
   json.end_array();
   json.key("idle_gaps").begin_array();
   for (const IdleGap& gap : session.idle_gaps) {

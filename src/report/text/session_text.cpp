@@ -223,6 +223,25 @@ std::string failed_builds(const ProfileSession& session) {
   return text;
 }
 
+std::string failed_calls(const ProfileSession& session, std::size_t top) {
+  std::string text;
+  const std::size_t shown = std::min(top, session.failed_calls.size());
+  for (const FailedCall& failed : std::span(session.failed_calls).first(shown)) {
+    text += fmt::format("  {} failed {} with error {}\n", base::printable(failed.call),
+                        base::format_plural(failed.calls, "time", "times"), failed.error);
+  }
+  text += more_rows(session.failed_calls.size(), shown);
+  std::size_t rows = 0;
+  for (const auto& [name, scope] : session.scopes) {
+    if (scope.errors.value_or(0) == 0 || ++rows > top) continue;
+    text += fmt::format("  {}: {} of {} ended by an exception\n", base::printable(name),
+                        base::format_count(*scope.errors),
+                        base::format_plural(scope.calls, "call", "calls"));
+  }
+  text += more_rows(rows, top);
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string bottleneck_table(const ProfileSession& session, std::size_t top, std::size_t width) {
   if (session.bottlenecks.empty()) return {};
   base::Table table({"bottleneck", "calls", "self", "share", "cumulative", "spent on"});
@@ -265,6 +284,7 @@ std::string session_text(const RunReport& report, const trace::Trace& trace, std
   text += gap_table(session, top, width);
   text += build_table(session, top, width);
   text += failed_builds(session);
+  text += failed_calls(session, top);
   text += bottleneck_table(session, top, width);
   text += memory_line(session);
   text += what_to_change(report.suggestions, report.source, top, width);

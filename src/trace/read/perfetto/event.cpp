@@ -112,7 +112,7 @@ LegacyFields read_legacy(std::string_view message) {
 void intern_known_annotations(base::StringPool& names) {
   for (const std::string_view name :
        {"correlation", "bytes", "Bytes", "Addr", "Total Allocated", "Total Reserved", "Device Id",
-        "Device Type", "Handle", "by", "scope", "global", "local"}) {
+        "Device Type", "Handle", "by", "scope", "global", "local", "error"}) {
     names.intern(name);
   }
 }

@@ -72,6 +72,7 @@ enum KnownAnnotation : base::StringId {
   kAnnotationScope,
   kAnnotationGlobal,
   kAnnotationLocal,
+  kAnnotationError,
 };
 void intern_known_annotations(base::StringPool& names);
 

@@ -153,6 +153,10 @@ Trace PerfettoReader::finish(std::string_view bytes, std::shared_ptr<const void>
   flows_.finish();
   tracks_.finish(end_ns_, run_.scope_ends);
   if (run_.time_shift_ns != 0) shift_times(part_, -run_.time_shift_ns);
+  std::vector<FailedCalls> failed_calls;
+  for (const auto& [what, calls] : failed_calls_) {
+    failed_calls.push_back({std::string(part_.names.view(what.first)), what.second, calls});
+  }
   RunInfo info = std::move(run_.info);
   info.format = run_.is_recording ? "Fathom run" : "Perfetto";
   if (!info.base_time_ns) info.base_time_ns = clocks_.unix_offset();
@@ -161,6 +165,7 @@ Trace PerfettoReader::finish(std::string_view bytes, std::shared_ptr<const void>
   const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
   Trace trace = assemble(std::move(parts), std::move(info), threads);
   trace.operations = std::move(run_.operations);
+  trace.failed_calls = std::move(failed_calls);
   std::unordered_map<std::uint32_t, std::vector<AnnotationNames>> names;
   for (auto& [id, sequence] : sequences_) {
     if (!sequence.annotations.empty()) names.emplace(id, std::move(sequence.annotations));

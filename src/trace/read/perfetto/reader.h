@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -61,9 +62,10 @@ class PerfettoReader {
   struct Noted {
     std::optional<std::int64_t> bytes;
     std::optional<std::int64_t> scope;
+    std::optional<std::int64_t> error;
   };
   Noted read_annotations(std::string_view message, SpanRow& row);
-  void add_noted(const Noted& noted);  // to the span that is added next
+  void add_noted(const Noted& noted, NameId name);  // to the span that is added next
   void end_slice(const EventFields& event, std::string_view message, const SpanRow& row);
   void add_memory_event(std::string_view message, const SpanRow& row);
   void add_instant(std::string_view message, const SpanRow& row);
@@ -77,6 +79,7 @@ class PerfettoReader {
   PerfettoTracks tracks_;
   PerfettoFlows flows_;
   FathomRun run_;
+  std::map<std::pair<NameId, std::int64_t>, std::uint64_t> failed_calls_;
   base::StringPool annotation_pool_;
   std::unordered_map<std::uint32_t, Sequence> sequences_;
   std::array<Sequence*, 64> recent_ = {};  // some of them, by id

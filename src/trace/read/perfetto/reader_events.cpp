@@ -75,7 +75,7 @@ void PerfettoReader::read_track_event(const PacketFields& packet, PacketPlace pl
   }
   switch (event.type) {
     case pf::track_event::kSliceBegin:
-      if (event.has_annotations) add_noted(read_annotations(packet.track_event, row));
+      if (event.has_annotations) add_noted(read_annotations(packet.track_event, row), row.name);
       tracks_.begin(row);
       break;
     case pf::track_event::kSliceEnd:
@@ -107,6 +107,8 @@ PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message,
       noted.bytes = annotation.integer;
     } else if (annotation.name == kAnnotationScope && run_.is_recording) {
       noted.scope = annotation.integer;
+    } else if (annotation.name == kAnnotationError && run_.is_recording) {
+      noted.error = annotation.integer;
     } else if (annotation.name == kAnnotationGlobal && row.kind == SpanKind::kernel) {
       global = annotation.text;
     } else if (annotation.name == kAnnotationLocal) {
@@ -120,8 +122,9 @@ PerfettoReader::Noted PerfettoReader::read_annotations(std::string_view message,
   return noted;
 }
 
-void PerfettoReader::add_noted(const Noted& noted) {
+void PerfettoReader::add_noted(const Noted& noted, NameId name) {
   const auto span = static_cast<SpanId>(part_.spans.size());
+  if (noted.error.value_or(0) != 0) ++failed_calls_[{name, *noted.error}];
   if (noted.bytes) part_.bytes.push_back({span, *noted.bytes});
   if (noted.scope) part_.scopes.push_back({span, static_cast<std::uint64_t>(*noted.scope)});
 }
@@ -226,7 +229,7 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
     case 'B':
     case 'b':
     case 'S':
-      add_noted(noted);
+      add_noted(noted, row.name);
       tracks_.begin(row);
       break;
     case 'E':
@@ -235,7 +238,7 @@ void PerfettoReader::read_legacy_event(const EventFields& event, std::string_vie
       tracks_.end(row.track, row.start_ns, row.source);
       break;
     case 'X':
-      add_noted(noted);
+      add_noted(noted, row.name);
       add_complete(legacy, row);
       break;
     case 'i':
