@@ -183,7 +183,7 @@ TEST_F(Bomb, ALogOfACompilerTakesTwiceWhatIsInIt) {
       "V0721 16:11:45.671000 98102 torch/_dynamo/utils.py:1900] {\"artifact\": {\"name\": "
       "\"dynamo_graph_break_reason\", \"encoding\": \"string\"}, \"frame_id\": 0, "
       "\"frame_compile_id\": 0, \"attempt\": 0, \"has_payload\": \"x\"}\n\t";
-  const std::string file = scratch_.write("rank_0.log.gz", packed(head, 'x', 300, kGzip));
+  const std::string file = scratch_.write("rank_0.log.gz", packed(head, 'x', 300, kGzipBits));
   expect_memory("compile", file, 2 * 300 * kMb);
 }
 

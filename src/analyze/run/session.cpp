@@ -160,7 +160,7 @@ void add_builds(ProfileSession& session, const trace::Trace& trace, Interval lif
 
 void add_failed_calls(ProfileSession& session, const trace::Trace& trace) {
   for (const trace::FailedCalls& failed : trace.failed_calls) {
-    if (!is_build(failed.call)) {
+    if (set_up_role(failed.call) != SetUpRole::program) {  // those have their own list
       session.failed_calls.push_back({failed.call, failed.error, failed.calls});
     }
   }
