@@ -67,7 +67,6 @@ TEST(CompileLog, WhatIsNotLoggedIsAbsent) {
   EXPECT_FALSE(log.compilations[0].phases[0]);
   EXPECT_FALSE(log.compilations[0].fusion);
   EXPECT_FALSE(log.rank);
-  EXPECT_FALSE(log.compilations[0].first_line);
   EXPECT_EQ(short_place("/home/me/model.py", 41), "model.py:41");
   EXPECT_EQ(short_place("/home/me/model.py", {}), "model.py") << "rather than line 0";
 }

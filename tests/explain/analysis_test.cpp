@@ -68,6 +68,7 @@ TEST(Analysis, WorksEachFactOutOnceForTextJsonAndPage) {
                                                     "launching_operators",
                                                     "memory",
                                                     "operations",
+                                                    "path_segments",
                                                     "run_shares",
                                                     "scope_shares",
                                                     "session",
