@@ -114,7 +114,7 @@ function use({ scope, total, gpu, busy: measured, peakMemoryMb }: Known): Words[
 function judged(words: Words, { scope, total }: Known, whole: number): Suggestion {
   const saves = words.saves > 0 ? Math.trunc(Math.min(words.saves, total)) : null;
   const pct = saves === null || whole <= 0 ? 0 : Math.min(100, (saves / whole) * 100);
-  const high_pct = saves === null || whole <= 0 ? 0 : saves / 1e4 / (whole / 1e6); // in the steps of the program, to the last digit
+  const high_pct = saves === null || whole <= 0 ? 0 : (saves / whole) * 100; // in the steps of the program, to the last digit
   return {
     title: words.title, operation: scope.name, type: words.type,
     priority: pct >= 20 ? "critical" : pct >= 10 ? "high" : pct >= kWorthPct ? "medium" : "low",
