@@ -105,9 +105,12 @@ std::shared_ptr<const Library> open_library() {
     handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) handle = ::dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
   }
-  if (handle == nullptr) return nullptr;
-  auto library = std::make_shared<const Library>(handle);
-  return library->init && library->shutdown && library->count ? library : nullptr;
+  const auto library = handle == nullptr ? nullptr : std::make_shared<const Library>(handle);
+  // What failed last is kept for the thread until it was told and asked for again.
+  while (::dlerror() != nullptr) {
+  }
+  const bool is_whole = library && library->init && library->shutdown && library->count;
+  return is_whole ? library : nullptr;
 }
 
 }  // namespace fathom::devices::nvml

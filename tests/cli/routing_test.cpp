@@ -193,11 +193,12 @@ TEST_F(Routing, WhatAPoolReservesIsInTheRun) {
                 .status,
             0);
   const json memory = json::parse(run_program({"memory", run, "--json"}).out);
-  ASSERT_EQ(memory["devices"].size(), 1u);
   double reserved = 0;
-  for (const json& level : memory["devices"][0]["timeline"]) {
-    if (!level["reserved_mb"].is_null()) {
-      reserved = std::max(reserved, level["reserved_mb"].get<double>());
+  for (const json& device : memory["devices"]) {  // the host is one, if the run lasts long enough
+    for (const json& level : device["timeline"]) {
+      if (!level["reserved_mb"].is_null()) {
+        reserved = std::max(reserved, level["reserved_mb"].get<double>());
+      }
     }
   }
   EXPECT_GE(reserved, 20) << "a segment for operands of 4 MiB";
